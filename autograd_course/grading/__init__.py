@@ -1,6 +1,6 @@
 '''Declare an exercise in one place, `lessons/lesson_NN/exercises.py`, and check answers to it.
 
-In a notebook, `check("01.central", answer)` checks an answer. The declaration of this exercise:
+In a notebook, `check("01.central", answer)` checks an answer to the exercise that is declared here:
 
     import numpy as np
     from ...grading import Wrong, exercise, expect, expect_call
@@ -37,64 +37,65 @@ In a notebook, `check("01.central", answer)` checks an answer. The declaration o
             expect_call(answer, f, x, h, gives=right(f, x, h), hints=central.mistakes)
 
 Then put a Markdown cell that contains only `exercise 01.central` into the notebook, and run
-`python -m autograd_course.sync_notebooks`: it becomes the question, stub, check and hints cells.
-Run the command again after every change here; never edit these cells. Further answers for the tests
-are in `tests/lessons/lesson_01/wrong_answers.py`, under the name of the exercise:
+`python -m autograd_course.sync_notebooks`. The command replaces this cell by four cells: question,
+stub, check and hints. Run the command again after every change of the declaration, and never edit the
+four cells. Further answers for the tests are in `tests/lessons/lesson_01/wrong_answers.py`:
 
     cases(
         "01.central",
         wrong=[(lambda f, x, h: 3 * x ** 2, "none")],
         accepted=["lambda f, x, h: (f(x + h) - f(x - h)) / 2 / h"])
 
-- `difficulty` is "easy", "medium", "hard" or "optional". The lesson's minutes leave out optional
-  exercises and sections whose heading ends in "(optional)".
+- `difficulty` is "easy", "medium", "hard" or "optional". The minutes that a lesson announces do not
+  include optional exercises and sections whose heading ends in "(optional)".
 - `importance` is 3 if later lessons build on the exercise, 2 if some of them use it, and 1 if a
   learner can skip it.
-- The decorated function is the check. It stops at the first difference; if it returns, the answer
-  is right, and `why` is shown.
-- `expect(got, right, tried=...)` compares a value: number, array, tuple, bool, text.
-  `expect_call(f, *args, gives=...)` calls the learner's function and compares its result. `shown`
-  describes the expected value in words, where the number would give the answer away.
+- The decorated function is the check. It stops at the first difference. If it returns, the answer
+  is right, and the verdict shows `why`.
+- `expect(got, right, tried=...)` compares a value: a number, an array, a tuple, a Boolean or a text.
+  `expect_call(f, *args, gives=...)` calls the learner's function and compares its result. If the
+  expected value would give the answer away, describe it in words with `shown`.
 - `expect_rule(answer, ag.multiply, 0)` tests a rule of the table with random upstream gradients,
-  whole numbers, broadcasting, one array in both places, and two calls. `expect_engine(answer)`
+  whole numbers, broadcasting, one array as both arguments, and two calls. `expect_engine(answer)`
   tests a scalar engine: a class with + and *, `.backward()` and `.grad`.
   `mistakes=of_rule(ag.multiply, 0)` and `mistakes=of_engine()` are the matching wrong answers.
-- `mistakes`: pairs (wrong answer, hint). The wrong answer is a value, or a function like the
-  learner's. Each pair is used twice: a learner who gives this answer gets the hint, and a test
-  checks it. mistakes.py holds the mistakes that many exercises share. The list may also contain
-  recognisers, hint(got, expected) -> sentence or None: `times(c, sentence)`, `without(g,
-  sentence)`, or a function that you write.
-- `edit(old, new, hint)` among the mistakes is a wrong answer as learners type it: the solution with
-  a slip in it. It may change several places: `edit(old, new, old, new, hint)`. An old text that
-  does not occur exactly once in the solution raises an error. For an answer in several parts,
-  `central.mistakes_in(0)` returns the hints for the first part.
-- `wrong`: further wrong answers (also edits), each with the kind of cause that its verdict must
-  name: a kind of causes.py, such as "sign"; "none"; "own: a name" for a hint of the exercise;
-  "mistake 3" for the hint of its third mistake. So you can reword a hint without changing a test.
-  An exercise needs at least four wrong answers, including its mistakes.
-- `accepted`: right answers in other styles (loops, einsum, a library function, different algebra).
-  Each is the text of a stub cell, one expression, or an edit without a hint. The tests run each
-  through the check, whose verdict must be "right"; and, where the notebook continues with
-  `yours_or_ours`, through all cells that follow.
-- `names=lambda: {"train": train}`: the names from the notebook that the solution uses. They are
-  defined when edits and accepted answers run, along with np, ag, the names of the module, and the
-  names that the solutions of the lesson's earlier exercises define.
-- Recognised automatically: nothing returned, printed instead, a wrong shape (a broadcast axis, a
-  lost axis, transposed), swapped parts of a tuple, exactly double, half or negative, degrees, base
-  of a logarithm, a constant factor or addend, truncation, and the common errors of Python.
-- If none of the exercise's own hints fits, and the answer differs from the solution in one or two
-  places, the verdict names them: `look      at the - in line 2, x - y`.
+- `mistakes` is a list of pairs (wrong answer, hint). The wrong answer is a value, or a function like
+  the learner's. Each pair is used twice: a learner who gives this answer gets the hint, and a test
+  checks that the hint appears. mistakes.py defines the mistakes that many exercises share. The list
+  may also contain recognisers. A recogniser is a function of the learner's value and the expected
+  value that returns a hint or None: `times(c, sentence)`, `without(g, sentence)`, or your own.
+- An `edit(old, new, hint)` in `mistakes` declares a wrong answer as a change to the text of the
+  solution. It may change several places: `edit(old, new, old, new, hint)`. Each old text must occur
+  exactly once in the solution. For an answer in several parts, `central.mistakes_in(0)` returns the
+  mistakes of the first part.
+- In `cases`, `wrong` lists further wrong answers or edits. Each comes with the kind of cause that its
+  verdict must name: a kind from causes.py, such as "sign"; "none"; "own: " and the beginning of a
+  hint of the exercise; or "mistake 3" for the hint of the third mistake, so that you can reword a
+  hint without changing a test. An exercise needs at least four wrong answers, including its mistakes.
+- In `cases`, `accepted` lists right answers in other styles (loops, einsum, a library function,
+  different algebra). Each is the text of a stub cell, a single expression, or an edit without a hint.
+  The tests run the check on each, and the verdict must be "right". If the notebook continues with
+  `yours_or_ours`, the tests also run all the cells that follow with this answer.
+- `names=lambda: {"train": train}` returns the names from the notebook that the solution uses. They
+  are defined when edits and accepted answers run, along with np, ag, the names of the module, and
+  the names that the solutions of the lesson's earlier exercises define.
+- These mistakes are recognised automatically: a function that returns nothing or prints its result,
+  a wrong shape (a broadcast axis, a lost axis, a transpose), swapped parts of a tuple, a result that
+  is exactly double, half or negative, degrees, the base of a logarithm, a constant factor or addend,
+  truncation, and the common errors of Python.
+- If no hint of the exercise applies, and the answer differs from the solution in one or two places,
+  the verdict names these places: `look      at the - in line 2, x - y`.
 - For anything else, use `raise Wrong(tried, got, expected, hint)`. Each argument is text, and
   `hint` may be "".
-- A check may return a remark, which is shown below "right" after the word "but", such as "it fails
-  on a deep graph".
+- A check may return a remark, such as "it fails on a deep graph". The verdict shows the remark below
+  "right", after the word "but".
 - `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell returns the
   learner's answer if it is right, and otherwise the solution's, so that the rest of the lesson
   runs.
 - The verdict is "not yet" if the answer is or contains `None` or `...`, if the body of a function
   is still `...`, or if `...` caused an error.
-- A check gives the same verdict every time: draw random inputs from `np.random.default_rng(0)`
-  inside it.
+- A check must give the same verdict every time, so draw its random inputs from
+  `np.random.default_rng(0)` inside the check.
 '''
 
 import re
@@ -137,7 +138,37 @@ EXERCISES = {}  # name -> Exercise
 
 @dataclass
 class Exercise:
-    """Hold everything about one exercise. Texts are Markdown; `stub` and `solution` are code."""
+    """Hold everything that the course knows about one exercise.
+
+    Parameters
+    ----------
+    name : str
+        Lesson and short name, such as "01.central".
+    check : callable
+        The decorated function. It takes the learner's answer and raises Wrong or NotYet unless the
+        answer
+        is right.
+    minutes : int
+        The time that the exercise takes.
+    difficulty : str
+        "easy", "medium", "hard" or "optional".
+    importance : int
+        From 1 (can be skipped) to 3 (later lessons build on it).
+    question, explained, why : str
+        Markdown: the question, the explanation below the solution, and the reason shown after a
+        right
+        answer.
+    stub, solution : str
+        Code: the cell that the learner starts from, and a right answer.
+    hints : list
+        Markdown texts, or pairs (title, text).
+    listed : list
+        The mistakes as they were declared, with edits not applied.
+    names : callable
+        Returns a dict of the notebook's variables that the solution uses.
+    playground : str
+        The text that the playground draws, or "".
+    """
 
     name: str
     check: object
@@ -156,36 +187,48 @@ class Exercise:
 
     @property
     def parts(self):
-        """Return the names that the learner's cell defines."""
+        """Return the list of names that the learner's cell defines, one per part of the answer."""
         return defined(self.stub).strip("()").split(", ")
 
     @cached_property
     def mistakes(self):
-        """Return [(wrong answer, hint) or a recogniser, …], with every edit applied."""
+        """Return the list of mistakes, with every `edit` replaced by (wrong answer, hint).
+
+        An entry is such a pair, or a recogniser: a function that takes the learner's answer and the
+        expected one, and returns a hint or None.
+        """
         return [*map(self.run, self.listed)]
 
     def mistakes_in(self, part):
-        """Return [(part of the wrong answer, hint), …] for one part of an answer."""
+        """Return the mistakes of a single part of an answer that has several parts.
+
+        `part` is the index of the part, from 0. The result is a list of pairs (this part of the
+        wrong answer, hint). Recognisers are left out.
+        """
         return [
             (wrong[part], hint)
             for wrong, hint in filter(lambda one: isinstance(one, tuple), self.mistakes)
         ]
 
     def names_mistake(self, cause):
-        """Return True if `cause` is the hint of a listed mistake and concerns the whole answer."""
+        """Return True if `cause` applies to the whole answer and is the hint of a listed mistake."""
         return not cause.part and any(
             (cause.kind, cause.text) == (known.kind, known.text)
             for known in (own(one[1]) for one in self.mistakes if isinstance(one, tuple))
         )
 
     def run(self, one):
-        """Return the (wrong answer, hint) of an edit, computed again, or else `one` itself."""
+        """Return a declared mistake, with an `edit` replaced by (wrong answer, hint).
+
+        `one` is an entry of `listed`. The edited solution is executed again at each call.
+        """
         return (self.answer(one.applied(self.solution)), one.hint) if isinstance(one, edit) else one
 
     def answer(self, code):
-        """Return the answer that a stub cell with this code defines.
+        """Execute `code` like the learner's cell, and return the answer that it defines.
 
-        The code can use the names that the lesson defined before the cell.
+        If the answer has several parts, the result is a tuple. The code can use the names that the
+        lesson defined before the cell.
         """
         scope = dict(self._scope)
         exec(code, scope)
@@ -193,10 +236,10 @@ class Exercise:
 
     @cached_property
     def _scope(self):
-        """Return the names that code of this exercise can use.
+        """Return a dict of the names that the code of this exercise can use.
 
-        They are np, ag, the names of the module and of `names`, and the names that the solutions of
-        earlier exercises define.
+        They are np, ag, the names in the module of the exercise, the notebook's variables that
+        `names` returns, and the names that the solutions of earlier exercises of the lesson define.
         """
         scope = {"np": np, "ag": autograd_lib, **self.check.__globals__}
         for one in takewhile(lambda one: one is not self, EXERCISES.values()):
@@ -223,9 +266,15 @@ def exercise(
     names=dict,
     playground="",
 ):
-    """Register the decorated function as the check of exercise `name`; return the Exercise.
+    """Register the decorated function as the check of the exercise `name`.
 
-    The verdict on a wrong answer links to the playground, which draws the text `playground`.
+    The decorated name becomes an Exercise. The docstring of this module explains the arguments.
+    `playground` is a text that the playground draws: the verdict on a wrong answer links to it.
+
+    Raises
+    ------
+    ValueError
+        If the old text of an `edit` among the mistakes does not occur exactly once in the solution.
     """
     stub, solution = cleandoc(stub), cleandoc(solution)
     for one in mistakes:
@@ -258,15 +307,20 @@ def exercise(
 
 
 def _text(markdown):
-    """Return the text without indentation, with each paragraph and list item on one line."""
+    """Return Markdown without indentation, with each paragraph and list item on one line.
+
+    The lines of a text that contains a block of code are not joined.
+    """
     text = cleandoc(markdown)
     return text if "```" in text else re.sub(r"(?<=\S)\n(?![\s|#]|\$\$|[*-] |\d+\. )", " ", text)
 
 
 def check(name, answer):
-    """Return the Verdict on `answer` for exercise `name`; never raise an error.
+    """Return the Verdict on `answer`, the learner's answer to the exercise `name`.
 
-    `answer` is the learner's value, function or class.
+    `answer` is a value, a function or a class, or a tuple of them if the answer has several parts.
+    An error that the answer raises becomes part of the verdict. A right or wrong answer is recorded
+    in the learner's progress.
     """
     name = str(name)
     if re.match(r"\d\d\.", name) and (LESSONS / f"lesson_{name[:2]}").is_dir():
@@ -276,7 +330,7 @@ def check(name, answer):
             "wrong",
             (
                 "hint",
-                f"There is no exercise {name[:40]!r}: write the name as it is in the question.",
+                f"There is no exercise {name[:40]!r}. Copy the name from the question.",
             ),
         )
     exercise = EXERCISES[name]
@@ -343,7 +397,10 @@ def check(name, answer):
 
 
 def _tried(error):
-    """Describe the call that raised `error`, with the exercise's own text if there is one."""
+    """Return a text for the call that raised `error`, or "" if the call is unknown.
+
+    The text is the one that the exercise gives to the call, if it gives one.
+    """
     difference = getattr(error, "raised_in", None)
     return getattr(error, "tried", "") or (rows(difference)[0] if difference else "")
 
@@ -352,10 +409,11 @@ OURS = []  # solutions that yours_or_ours returned, so that a later check does n
 
 
 def yours_or_ours(name, answer, **names):
-    """Return the learner's answer if its check accepts it without a remark, else the solution.
+    """Return the learner's answer if it is right, or else the answer of the solution.
 
-    `names` are the notebook's variables that the solution uses: `yours_or_ours("05.backward",
-    backward, order=order)`.
+    An answer counts as right if the check accepts it without a remark. A printed line tells the
+    learner which of the two answers the lesson uses from now on. `names` are the notebook's
+    variables that the solution uses, as in `yours_or_ours("05.backward", backward, order=order)`.
     """
     called = name.partition(".")[2]
     verdict = check(name, answer)
@@ -364,8 +422,8 @@ def yours_or_ours(name, answer, **names):
         print(f"From now on the course uses your {called}.")
         return answer
     print(
-        f"{called}: {'right, but with a limit that a later cell may meet' if remark else 'not right yet'}; "
-        "from now on the course uses its own."
+        f"{called}: {'right, but with a limit that may matter in a later cell' if remark else 'not right yet'}. "
+        "From now on the course uses its own version."
     )
     exec(EXERCISES[name].solution, names)
     OURS.append(names[called])
@@ -373,7 +431,10 @@ def yours_or_ours(name, answer, **names):
 
 
 def registered():
-    """Import every lesson's module and return {lesson number: module}."""
+    """Import the exercises of every lesson and return a dict from lesson number to module.
+
+    A lesson number is a text with two digits, such as "03".
+    """
     return {
         folder.name[-2:]: _lesson(folder.name[-2:]) for folder in sorted(LESSONS.glob("lesson_*"))
     }

@@ -1,4 +1,4 @@
-"""Represent answers as code of a stub cell: the solution, a slip in it, or a different style."""
+"""Represent answers as the code of a stub cell: an edit of the solution, or code in another style."""
 
 import ast
 import re
@@ -6,12 +6,14 @@ from functools import cache
 
 
 class edit:
-    """Make a wrong answer: the solution with `old` replaced by `new`, and the hint for it.
+    """Declare a wrong answer as a change to the text of the solution, with a hint for the learner.
 
+        # old text, new text, hint
         edit("B[k, j]", "B[j, k]", "Are the two indices in the right order?")
-        # several places at once, the hint last
+        # several replacements at once, with the hint at the end
         edit("g * y", "g * x", "g * x", "g * y", "Are the two swapped?")
-        edit("g @ y.mT", "np.matmul(g, y.mT)")  # no hint: for `accepted`
+        # no hint: a right answer, for the list `accepted`
+        edit("g @ y.mT", "np.matmul(g, y.mT)")
 
     Each old text must occur exactly once in the solution. Otherwise the declaration of the exercise
     raises ValueError.
@@ -22,7 +24,13 @@ class edit:
         self.changes = dict(zip(texts[::2], texts[1::2]))
 
     def applied(self, solution):
-        """Return the solution's text with the replacements made."""
+        """Return the text of the solution with all replacements made.
+
+        Raises
+        ------
+        ValueError
+            If an old text does not occur exactly once, or if two old texts overlap.
+        """
         for old in self.changes:
             if solution.count(old) != 1:
                 raise ValueError(
@@ -42,9 +50,10 @@ class edit:
 
 @cache
 def defined(stub):
-    """Return the names that the learner's cell defines: "two_knobs", or "(from_left, from_right)".
+    """Return the names that the learner's cell must define, as an expression.
 
-    The stub assigns `...` to these names.
+    These are the names that contain or equal `...` in the stub. The result is one name, such as
+    "two_knobs", or a tuple of names, such as "(from_left, from_right)".
     """
     names = [
         line.name if hasattr(line, "name") else line.targets[0].id
@@ -57,7 +66,8 @@ def defined(stub):
 def as_cell(code, stub):
     """Return `code` as the code of a stub cell.
 
-    If it is one expression, the result assigns it to the name that the stub defines.
+    If `code` is a single expression, the result assigns the expression to the names that the stub
+    defines.
     """
     body = ast.parse(code).body
     return f"{defined(stub)} = {code}" if len(body) == 1 and isinstance(body[0], ast.Expr) else code

@@ -1,7 +1,7 @@
-"""Describe why an answer is wrong, as data: what differs (a Difference) and why (a Cause).
+"""Describe a wrong answer as data: what differs (a Difference) and the reason (a Cause).
 
-The grader works with these data only. sentences.py writes the sentences that a learner reads, and
-tests assert on the kind of a cause, so every sentence may be reworded.
+The grader works only with these data. The sentences that a learner reads are in sentences.py. Tests
+assert on the kind of a Cause, so that every sentence can be reworded without changing a test.
 """
 
 import re
@@ -96,7 +96,16 @@ NO_EXPLANATION = {"", "first entry", "right elsewhere"}
 class Part:
     """Name the part that differs in an answer with several parts.
 
-    It is part `number` of `count`, counted from 1; `alone` is True if all other parts are right.
+    Parameters
+    ----------
+    number, count : int
+        The position of the part, counted from 1, and the number of all parts.
+    alone : bool
+        True if all other parts are right.
+    inner : Part, optional
+        The part that differs inside this part, if this part consists of parts itself.
+    name : str
+        The learner's name for the part, or "".
     """
 
     number: int
@@ -108,22 +117,24 @@ class Part:
 
 @dataclass(frozen=True)
 class Cause:
-    """Hold the cause of a wrong answer.
+    """Hold the reason why an answer is wrong.
 
     Parameters
     ----------
     kind : str
-        A key of sentences.SENTENCES; "own" for a hint of the exercise; "" if it is unknown.
+        A key of sentences.SENTENCES; "own" for a hint of the exercise; "" if the reason is unknown.
     facts : tuple
         The values that the sentence of this kind mentions, such as shapes or a factor.
     text : str
-        The hint of the exercise, for the kind "own".
+        The text of the exercise's hint, for the kind "own".
     own : bool
-        True if the exercise named the cause, and not the grader.
+        True if the reason comes from the exercise, False if the grader found it.
     by : callable, optional
-        The exercise's function that recognised the cause. `text` may contain numbers of this call.
+        The exercise's function that recognised the mistake. Its `text` may contain numbers that
+        differ
+        from call to call.
     part : Part, optional
-        The part of the answer to which the cause applies.
+        The part of the answer that is wrong; None if the Cause applies to the whole answer.
     """
 
     kind: str = ""
@@ -134,26 +145,29 @@ class Cause:
     part: Part | None = None
 
     def same_as(self, other):
-        """Return True if both name the same cause, regardless of numbers and part."""
+        """Return True if this Cause and `other` give the same reason.
+
+        Their facts, their parts, and numbers in the text of a hint may differ.
+        """
         mine, theirs = ((one.kind, one.by or one.text) for one in (self, other))
         return mine == theirs
 
     @property
     def of_shape(self):
-        """Return True if the shape differs."""
+        """Return True if the reason is a wrong shape."""
         return self.kind.startswith("shape")
 
     @property
     def seen_at_once(self):
-        """Return True if one call is enough to be certain of this cause."""
+        """Return True if one call of the answer is enough to be certain of this Cause."""
         return self.of_shape or self.kind in SEEN_AT_ONCE
 
 
 @dataclass(frozen=True)
 class Call:
-    """Name a call of the learner's function.
+    """Hold a call of the learner's function: the function and its arguments.
 
-    `words` is the exercise's own text for the call, if there is one.
+    `words` is the text that the exercise gives to the call, or "".
     """
 
     function: object
@@ -163,25 +177,30 @@ class Call:
 
 @dataclass(frozen=True)
 class Note:
-    """Represent a result that is described, not shown: `kind` is a key of sentences.NOTES."""
+    """Represent a result that a verdict describes in words instead of showing its value.
+
+    `kind` is a key of sentences.NOTES.
+    """
 
     kind: str
 
 
 class Words(str):
-    """Hold a text of an exercise, which a verdict shows without the quotes of a string."""
+    """Mark a string as a text of the exercise, which a verdict shows without quotes."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Hold the call that was tried, its result and the expected result.
+    """Hold a call that was tried, its result and the expected result.
 
     Parameters
     ----------
     where : Call or Words
         The call, or a text that describes what was tried.
     got, expected : object
-        A value, an exception that was raised, a Note, or Words.
+        The result and the expected result. Each is a value, an exception that was raised, a Note,
+        or
+        Words.
     entry : tuple of int, optional
         The index of the first entry in which two arrays differ.
     when : str
@@ -196,21 +215,25 @@ class Difference:
 
 
 def own(hint, by=None):
-    """Return the cause that a hint of the exercise names: `hint` is its text, a Cause, or ""."""
+    """Return the Cause for a hint of the exercise.
+
+    `hint` is a text, a Cause, or "" for no hint, which gives an empty Cause. `by` is the function
+    of the exercise that returned the hint, if there is one.
+    """
     if isinstance(hint, Cause):
         return replace(hint, own=True, by=by)
     return Cause("own", text=hint, own=True, by=by) if hint else Cause()
 
 
 def needs_facts(hint):
-    """Return True if `hint` is a Cause of a kind that needs facts and has none yet."""
+    """Return True if `hint` is a Cause that still lacks the facts that its sentence mentions."""
     return isinstance(hint, Cause) and (hint.of_shape or hint.kind in WITH_FACTS) and not hint.facts
 
 
 def said(error):
-    """Return the error's own text.
+    """Return the text of an error, or a replacement if its `__str__` fails.
 
-    For an endless recursion, leave out where it stopped, because that place is arbitrary.
+    The text of a RecursionError ends at "exceeded", because the rest depends on where it stopped.
     """
     try:
         return (
@@ -223,7 +246,7 @@ def said(error):
 
 
 def likely(error):
-    """Return the likely Cause of a common Python error."""
+    """Return the likely Cause of a common error of Python or NumPy, or an empty Cause."""
     if isinstance(error, SystemExit):
         return Cause("error: exit")
     for kind, pattern in ERRORS.items():

@@ -1,4 +1,4 @@
-"""Compare the learner's answer with the right one: expect and expect_call."""
+"""Compare the learner's answer with the right one: `expect` and `expect_call`."""
 
 import io
 from contextlib import contextmanager, redirect_stdout
@@ -32,13 +32,37 @@ def expect(
 ):
     """Stop the check unless `got` equals `expected`, within the tolerance.
 
-    Numbers and arrays have to be close and of the same shape; a tuple is compared part by part.
+    Numbers and arrays must be close and of the same shape. Tuples and lists are compared part by
+    part.
 
-    `tried` and `shown` are texts, or functions that return the texts when a verdict needs them.
-    `hints` are tried in order. A hint (wrong, sentence) recognises the value `wrong`, or the result
-    of the function `wrong` for the same `args`; any other hint is called as `hint(got, expected)`
-    and returns a sentence or None. `function` is the learner's function, called with `args`;
-    `sure(wrong)` is True if it agrees with `wrong` on other arguments too.
+    Parameters
+    ----------
+    got, expected : object
+        The learner's value and the right value.
+    tried, shown : str or callable
+        Texts for the verdict: what was tried, and a description to show in place of `expected`. A
+        function is called without arguments, and only if a verdict needs its text.
+    hints : sequence
+        Hints for wrong values, tried in order. A pair (wrong, hint) applies if `got` equals the
+        value
+        `wrong`, or the result of the function `wrong` for the same `args`. Any other hint is a
+        function
+        that takes `got` and `expected`, and returns a hint or None.
+    rtol, atol : float
+        The relative and the absolute tolerance.
+    args, function : tuple, callable
+        The learner's function and its arguments, if `got` is the result of a call.
+    sure : callable, optional
+        `sure(wrong)` returns True if the learner's function agrees with the function `wrong` on
+        other
+        arguments too. Without this test, the hint of `wrong` is not given.
+
+    Raises
+    ------
+    NotYet
+        If `got` is None or contains a placeholder.
+    Wrong
+        If `got` differs from `expected`.
     """
     if got is None or waits(got, called=function is not None):
         raise NotYet
@@ -58,17 +82,27 @@ def expect(
 
 
 def call_of(function, args, tried=None):
-    """Return the Call for a Difference; `tried` is its text, or a function that returns it."""
+    """Return the Call of `function` with `args`, for a Difference.
+
+    `tried` is a text that describes the call, or a function that returns the text.
+    """
     return Call(function, tuple(args), _text(tried) or "")
 
 
 def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **options):
-    """Return the result of `function(*args)` after `expect` has compared it with `gives`.
+    """Call the learner's function, check that its result equals `gives`, and return the result.
 
-    Without `tried`, the verdict shows the call.
+    The function is called at least twice, each time with copies of `args`. It must end, return the
+    same result each time, and change neither the caller's arrays and lists nor an earlier result.
+    `tried`, `hints`, `shown` and the other options are those of `expect`; without `tried`, the
+    verdict shows the call.
 
-    The learner's function is called twice, each time with copies of `args`. It must end, return the
-    same result both times, and change neither the caller's arrays and lists nor an earlier result.
+    Raises
+    ------
+    NotYet
+        If the function is still a stub, or if its result contains a placeholder.
+    Wrong
+        If the function fails one of these tests.
     """
     wanted = Words(_text(shown)) if shown else gives
     got, overwritten = returned_once(function, args, tried, wanted, hints, options.get("sure"))
@@ -105,9 +139,10 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
 
 
 def _arrays(got, args):
-    """Return the arrays in a result, if the arguments are only numbers, arrays and functions.
+    """Return the writeable numeric arrays in `got`, the result of a call with the arguments `args`.
 
-    For other arguments return an empty list, because the result may be an array of a Tensor.
+    Return an empty list if an argument is not a number, an array or a plain function, because an
+    array in the result may then belong to that argument, for example to a Tensor.
     """
     try:
         Given(args)
@@ -122,9 +157,9 @@ def _arrays(got, args):
 
 
 def _with_marks(call, arrays):
-    """Return (result of the call, True if it wrote into one of the arrays).
+    """Return (result of `call()`, True if the call wrote into one of the arrays).
 
-    The arrays are filled with a mark during the call and restored afterwards.
+    The arrays are filled with the number 99 during the call, and get their values back afterwards.
     """
     held = [array.copy() for array in arrays]
     for array in arrays:
@@ -138,10 +173,16 @@ def _with_marks(call, arrays):
 
 
 def returned(function, *args, tried, shown, hints=()):
-    """Return the result of the learner's function; stop the check if the result cannot be used.
+    """Return the result of the learner's function for `args`; stop the check if the call fails.
 
-    The check stops if `function` is not a function, returns None, does not end, or overwrites
-    `args`.
+    `tried`, `shown` and `hints` have the same meaning as for `expect`.
+
+    Raises
+    ------
+    Wrong
+        If `function` cannot be called, returns None, does not end, or overwrites an argument.
+    Exception
+        Any error that the function raises.
     """
     got, overwritten = returned_once(function, args, tried, Words(_text(shown)), hints)
     if overwritten:
@@ -150,7 +191,21 @@ def returned(function, *args, tried, shown, hints=()):
 
 
 def returned_once(function, args, tried, wanted, hints, sure=None, when=""):
-    """Return the result of a call, and a Wrong that names the argument it overwrote, or None."""
+    """Call `function` once and return (result, overwritten).
+
+    `overwritten` is a Wrong that names the argument that the call overwrote, or None. `wanted` is
+    the expected result that a verdict shows, and `when` is a key of sentences.WHEN. The other
+    arguments are those of `expect`.
+
+    Raises
+    ------
+    Wrong
+        If `function` cannot be called, returns None, or does not end.
+    Exception
+        Any error that the function raises. If a mistake among the `hints` raises the same error,
+        the
+        hint is stored in its attribute `hint`.
+    """
 
     def difference(got, expected=wanted):
         return Difference(call_of(function, args, tried), got, expected, when=when)
@@ -187,7 +242,10 @@ def _text(words):
 
 
 def _overwritten(function, args, outcome):
-    """Return a Wrong that names the argument a call has changed, or None."""
+    """Return a Wrong that names the first argument that the call changed, or None.
+
+    `outcome` is the Outcome of calling `function` with `args`.
+    """
     for before, after in outcome.mutated:
         kind = "list" if isinstance(before, (list, tuple)) else "array"
         return Wrong.of(
@@ -198,14 +256,22 @@ def _overwritten(function, args, outcome):
 
 
 def times(c, sentence):
-    """Return a hint for an answer that is exactly c times the right one."""
+    """Return a recogniser of answers that are exactly c times the right one.
+
+    A recogniser is a function that takes the answer and the right value. It returns the hint
+    `sentence` if it recognises the answer, and otherwise None.
+    """
     return lambda got, expected: (
         sentence if same(got, scaled(c, expected), 1e-5, 0) and np.any(expected) else None
     )
 
 
 def without(g, sentence=Cause("no g")):
-    """Return a hint for an answer that lacks the factor g."""
+    """Return a recogniser of answers that lack the factor g.
+
+    A recogniser is a function that takes the answer and the right value. It returns the hint
+    `sentence` if it recognises the answer, and otherwise None.
+    """
     return lambda got, expected: (
         sentence if same(np.multiply(got, g), expected, 1e-5, 1e-9) else None
     )
@@ -213,11 +279,13 @@ def without(g, sentence=Cause("no g")):
 
 @contextmanager
 def calls_of(*names, scope=()):
-    """Yield a set of the library functions that the block calls: "hvp", "Tensor.backward".
+    """Yield a set that collects the names of the library functions that the block calls.
 
-    Use it for a question that asks for the calculation itself. The library's own functions do not
-    look these names up, so only calls in the learner's code are collected. `scope` holds the names
-    of the learner's code, which may have imported a function by name.
+    Only the functions in `names` are observed, such as "hvp" or "Tensor.backward". Use this context
+    manager for a question that asks the learner to do a calculation without these functions. The
+    library does not look the functions up by these names, so only calls in the learner's code are
+    collected. `scope` is the dict of global names of the learner's code, which may have imported a
+    function by name.
     """
     called, held = set(), []
     for name in names:
@@ -250,9 +318,13 @@ def calls_of(*names, scope=()):
 
 
 def expect_own_work(function, args, banned, hint):
-    """Stop the check if the learner's function uses something that the question forbids."""
+    """Stop the check if the learner's function uses a library function that the question forbids.
+
+    `function` is called with `args`. `banned` holds the names of the forbidden functions, such as
+    "hvp" or "Tensor.backward", and `hint` is the hint for a learner who uses one of them.
+    """
     with calls_of(*banned, scope=getattr(function, "__globals__", ())) as called:
-        returned(function, *args, tried="your function", shown="its own work")
+        returned(function, *args, tried="your function", shown="a result")
     if called:
         names = ", ".join(
             name if "." not in name else f".{name.split('.')[1]}()" for name in sorted(called)
@@ -261,9 +333,10 @@ def expect_own_work(function, args, banned, hint):
 
 
 def waits(answer, called=False):
-    """Return True if the answer is a placeholder, `...` or None.
+    """Return True if the answer is or contains a placeholder: `...` or None.
 
-    If `called`, `answer` is the result of a function, and a None inside it is accepted.
+    If `called` is True, `answer` is the result of a function, and None does not count as a
+    placeholder.
     """
     if isinstance(answer, (tuple, list, dict)):
         return any(
@@ -276,7 +349,8 @@ def waits(answer, called=False):
 def unfinished(answer, indices=False):
     """Return True if an answer, or the code of its functions, contains a `...`.
 
-    `indices` has the same meaning as in `has_blank`.
+    `answer` is a value, a function or a class, or a tuple, list or dict of them. `indices` has the
+    same meaning as in `has_blank`.
     """
     if isinstance(answer, type):
         answer = dict(vars(answer))

@@ -1,22 +1,25 @@
 """Compare a learner's function with the right one on varied arguments: `expect_over`.
 
-    def build(d):  # one call's arguments, drawn again at each call of build
+    def build(d):  # the arguments of one call, drawn with the Draw d
         n, m = d.size(), d.size()
         x = d(n, m)
         return d.g(n), np.sum(x, axis=1), x  # g, z, x
     expect_over(answer, right, build, hints=mistakes)
 
-Sizes are 1, equal to each other, different, and larger. Values are of both signs, whole, partly 0,
-all equal, of one sign, large, and small. Every draw is followed by a second draw with the same
-sizes, and both get a new g from `d.g`; one g is all 0. Sometimes one array is used in two places,
-whole or with every second entry. At the end the first draw is repeated, and some arrays are
-repeated with a different g. So the check finds functions that keep a value from one call to the
-next, and functions that are right for one shape or sign only. Numbers in the answer's own code are
-tried too, because its behaviour may change there: as values, on both sides of each and beyond; as
-the length of an axis; and as a number of calls. An exercise restricts the draws in `build`:
-`d.above(n)` for the argument of a logarithm, `d.size(2)` for an axis longer than 1, and `d.size(0)`
-for an axis that may be empty. The argument `most` of `d.size` limits an axis that would be slow if
-it were long.
+The sizes drawn are 1, equal to each other, different, and larger. The values drawn have both signs or
+one sign, and are whole, partly 0, all equal, large or small. Every draw is followed by a second draw
+with the same sizes, and both are repeated with a new upstream gradient g from `d.g`. One g is all 0.
+Sometimes one array is used in two places, whole or with every second entry. At the end the first draw
+is repeated, and some arrays are repeated with a different g. In this way the check finds functions
+that keep a value from one call to the next, and functions that are right for one shape or sign only.
+
+The numbers in the learner's code are tried too, because the behaviour of the function may change
+there. They are used as values (exactly, slightly changed, and multiplied by 3), as the length of an
+axis, and as a number of calls.
+
+An exercise restricts the draws in `build`. It uses `d.above(n)` for the argument of a logarithm,
+`d.size(2)` for an axis longer than 1, and `d.size(0)` for an axis that may be empty. The argument
+`most` of `d.size` limits an axis that would be slow if it were long.
 """
 
 import inspect
@@ -56,13 +59,30 @@ _seed = cache(
 
 
 class Named(dict):
-    """Hold the keyword arguments that the engine passes: the last argument that `build` makes."""
+    """Hold the keyword arguments that the engine passes to a rule.
+
+    If a rule takes keyword arguments, `build` returns a Named as the last argument of the call.
+    """
 
 
 class Draw:
-    """Draw the arguments of one call.
+    """Draw random arguments for one call. Equal parameters always give the same arguments.
 
-    Two numbers determine the sizes and the values: the same numbers give the same arguments.
+    Parameters
+    ----------
+    sizes : int
+        The number of the round. It determines all sizes, and the kind of values (see KINDS).
+    values : int
+        Determines the values: 0 and 1 give two different draws, and 2 gives the values of 0 in
+        reverse
+        order.
+    g : int
+        Determines the upstream gradient: 0 and 1 give two different draws, ONES gives ones, and
+        ZEROS_FIRST gives 0 in the first half of the rows.
+    near : sequence of float
+        Numbers from the answer's code, which are used as values.
+    long : (int, int)
+        (length, n): the n-th axis drawn, counted from 1, gets this length. (0, 0) changes nothing.
     """
 
     def __init__(self, sizes, values, g=0, near=(), long=(0, 0)):
@@ -83,10 +103,12 @@ class Draw:
         )  # reverse the entries of values 0: a sum or a length cannot tell the two apart
 
     def size(self, least=1, most=5):
-        """Return the length of an axis.
+        """Return a random length for an axis, at least `least`.
 
-        The length is often `least`, and sometimes `most` + 4. Two lengths are often equal; in two
-        rounds, all lengths are equal.
+        The length is often `least`. Lengths near `least` and the length `most` are drawn too, and
+        in some rounds `most` + 4. Two lengths are often equal, and in two rounds all lengths are
+        equal. If this Draw tries a length from the answer's code, one axis gets it, provided that
+        it is not too slow.
         """
         drawn = self.sizes.choice(
             [least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)]
@@ -101,24 +123,32 @@ class Draw:
         return length if self.drawn == place and least <= length <= most else 0
 
     def shape(self, *axes):
-        """Return a tuple of axis lengths.
+        """Return a random shape, a tuple of axis lengths.
 
-        Each of the given numbers of axes occurs, and sometimes the last axis has length 1.
+        The number of axes is one of the numbers in `axes`. In some rounds the last axis has length
+        1.
         """
         lengths = [self.size() for _ in range(self.choice(*axes))]
         return (*lengths[:-1], 1) if self.round % 10 == 7 and lengths else (*lengths,)
 
     def choice(self, *choices):
-        """Return one of the choices, the same one for the same sizes; every choice occurs."""
+        """Return one of `choices` at random.
+
+        Draws with the same sizes make the same choice. Over all rounds, every choice occurs.
+        """
         return choices[int(self.sizes.integers(len(choices)))]
 
     def __call__(self, *shape):
-        """Return an array of floats or, without a shape, a NumPy scalar."""
+        """Return an array of random floats with this shape or, without a shape, a NumPy scalar."""
         x = self._drawn(self.values, shape, self.kind)
         return np.flip(x).copy() if self.turned else x
 
     def g(self, *shape):
-        """Return an upstream gradient; see ONES and ZEROS_FIRST."""
+        """Return an upstream gradient of this shape.
+
+        Its entries are random. In some draws, they are all 1, all 0, or 0 in the first half of the
+        rows.
+        """
         if self.special == ONES:
             return np.ones(shape)[()]
         g = self._random_g(*shape)
@@ -127,26 +157,32 @@ class Draw:
         return g
 
     def _random_g(self, *shape):
-        """Return a random upstream gradient, which may differ for the same inputs."""
+        """Return a random upstream gradient of this shape.
+
+        Two draws with the same inputs may have different upstream gradients.
+        """
         kinds = "plain", "equal", "gaps", "small", "large", "below"
         times = 10 if self.round % 6 == 4 else 0 if self.round == 5 and self.another_g else 1
         kind = self.kind if self.long[0] or self.near and self.round % 3 else kinds[self.round % 6]
         return self._drawn(self.arriving, shape, kind) * times
 
     def above(self, *shape):
-        """Return positive numbers."""
+        """Return an array of positive random numbers with this shape.
+
+        Without a shape, return a NumPy scalar.
+        """
         kind = self.kind if self.kind in ("equal", "large", "small", "near") else "above"
         return np.abs(self._drawn(self.values, shape, kind)) + (
             0 if kind in ("large", "small", "near") else 0.01
         )
 
     def another(self, *choices):
-        """Return one of the choices, which may differ for a different g.
+        """Return one of `choices` at random; with a different g, the choice may differ too.
 
-        Use it to choose the function whose slope the learner computes.
-
-        If the choices are numbers and the answer's code contains a number between them, return that
-        number.
+        For example, `build` uses this method to choose the function whose slope the learner
+        computes. If all choices are numbers and this Draw tries numbers from the answer's code, the
+        result is one of those that lie between the smallest and the largest choice, if there are
+        any.
         """
         if self.near and not any(map(callable, choices)):
             whole = all(type(x) is int for x in choices)
@@ -156,20 +192,28 @@ class Draw:
         return choices[int(self.arriving.integers(len(choices)))]
 
     def function(self, *few):
-        """Return one of `functions`, chosen by `another`; one in three is multiplied by −40."""
+        """Return one of the functions in `few`, chosen by `another`.
+
+        One time in three, the result is −40 times this function.
+        """
         f = self.another(*few)
         return f if self.arriving.integers(3) else _turned(f)
 
     def times(self, *few):
-        """Return one of the given counts, chosen by `another`; once 130, above any likely limit."""
+        """Return a number of calls: one of the numbers in `few`, chosen by `another`.
+
+        In one round the result is 130, which is above any likely limit in an answer. If this Draw
+        tries a length from the answer's code, the result may be this length.
+        """
         return self._long(0, 300) or (
             130 if self.round == 5 and self.another_g else self.another(*few)
         )
 
     def places(self, n, *shape, ends=1):
-        """Return indices from 0 to n − 1, some of them repeated, or each index once.
+        """Return an integer array of this shape, whose entries are indices from 0 to n − 1.
 
-        With `ends=2`, also return negative indices, from −n, which count from the end.
+        Some indices are usually repeated. If the shape is (n,), the result is each index once in a
+        third of the rounds. With `ends=2`, a third of the rounds use negative indices too, from −n.
         """
         if self.round % 3 == 1 and shape == (n,):
             return self.values.permutation(n)
@@ -177,14 +221,20 @@ class Draw:
         return self.values.integers(low, n if self.round % 4 else max(1, n // 2), shape)[()]
 
     def axis(self, n, none=True):
-        """Return one of n axes, counted from either end, or a tuple of axes, or None if `none`."""
+        """Return a random value for the argument `axis` of a NumPy function.
+
+        For an array with n axes, the value is an axis from −n to n − 1, a tuple of axes, or None.
+        If `none` is False, it is never None.
+        """
         some = tuple(range(-n, 0))[: 1 + self.round % 3]
         return self.choice(*[None] * none, *range(-n, n), some, some[::-1])
 
     def _near(self, rng, shape):
-        """Return an array made from the numbers in the answer's code, which take turns.
+        """Return an array of this shape, made from the numbers in the answer's code.
 
-        The array repeats one number, holds values around it, or holds many numbers side by side.
+        Depending on the round, the array repeats one of the numbers, holds random values around one
+        of them, or holds many of the numbers. Each call starts with a different number. `rng` is
+        the random generator.
         """
         self.drawn += 1
         turn = np.roll(np.random.default_rng(self.drawn).permutation(self.near), self.round)
@@ -230,14 +280,37 @@ def expect_over(
     atol=None,
     rounds=ROUNDS,
 ):
-    """Stop the check unless `function` agrees with `right` on all arguments tried.
+    """Stop the check unless `function` agrees with `right` on all arguments that are tried.
 
-    The arguments are `first` and everything that `build(draw)` makes.
+    Parameters
+    ----------
+    function, right : callable
+        The learner's function and the right one.
+    build : callable
+        Takes a Draw and returns the arguments of one call, as a tuple.
+    first : sequence of tuples
+        Arguments that are tried first. The others come from `build`.
+    hints : sequence
+        Hints as for `expect`. A pair (wrong function, hint) applies only if the wrong function
+        agrees
+        with the learner's function on other draws too.
+    tried : callable, optional
+        Takes the arguments of a call and returns the text that a verdict shows for the call.
+    apart : bool
+        True if no argument depends on the others. Then each argument is also changed alone and
+        replaced
+        by another argument. Otherwise this happens only to g, because z, for example, depends on x.
+    rtol, atol : float
+        The tolerance. If `atol` is None, it depends on the size of the arguments.
+    rounds : int
+        The number of rounds, each with its own sizes.
 
-    `tried` formats the arguments of a call for a message. Set `apart` if no argument depends on
-    the others (as z depends on x). Then each argument may change alone, or share an array with a
-    second argument; otherwise only g may. A function among the `hints` is the cause only if it
-    agrees with the learner's function on other draws too.
+    Raises
+    ------
+    NotYet
+        If the learner's function is still a stub.
+    Wrong
+        If the two functions disagree, or if the learner's function depends on earlier calls.
     """
 
     def every():
@@ -272,16 +345,18 @@ def expect_over(
         _expect(function, right, args, hints, tried, rtol, atol, draws)
     for number in 0, 3, 9:
         _expect(function, right, build(Draw(number, 0, 1)), hints, tried, rtol, atol, draws)
-        _expect_met_again(
+        _expect_with_same_arrays(
             function, right, build(Draw(number, 0)), build(Draw(number, 0, 1)), tried, rtol
         )
-    _expect_left_alone(function, build(Draw(0, 0)), build(Draw(0, 1, 1)), tried)
+    _expect_result_kept(function, build(Draw(0, 0)), build(Draw(0, 1, 1)), tried)
 
 
 def there_and_back(op):
-    """Return an op of Tensors as a function of x and g.
+    """Return a function of x and g that computes the value of `op` at x and the gradient of x.
 
-    The function returns the value of the op, and the gradient of x for the upstream gradient g.
+    `op` takes a Tensor and returns a Tensor, and g is the upstream gradient. Before the backward
+    pass, `op` is called with another input, so that the gradient is wrong if `op` stores values of
+    its last call.
     """
 
     def through(x, g):
@@ -297,7 +372,8 @@ def there_and_back(op):
 def numbers_of(answer):
     """Return the absolute values of the numbers in an answer's code, in ascending order.
 
-    The code of the learner's functions that the answer calls is included.
+    The code of the learner's functions that the answer calls is included. The numbers 1 and 2 are
+    left out, because they are tried anyway.
     """
     found, met, todo = set(), set(), [(answer, {})]
     while todo:
@@ -336,9 +412,10 @@ def numbers_of(answer):
 
 
 def where_it_may_turn(answer, least=NUMBERS[0], most=NUMBERS[1]):
-    """Return values at, beside, beyond and between the numbers in an answer's code.
+    """Return values at which the behaviour of an answer may change, according to its code.
 
-    Only numbers from `least` to `most` are used.
+    They lie at, beside, beyond and between the numbers in the answer's code, and have both signs.
+    Only numbers with an absolute value from `least` to `most` are used.
     """
     some = [c for c in numbers_of(answer) if least <= c <= most]
     values = [c * by for c in some for by in (1, 1.001, 0.999, 3)] + [
@@ -348,9 +425,10 @@ def where_it_may_turn(answer, least=NUMBERS[0], most=NUMBERS[1]):
 
 
 def lengths_of(answer, most=LONG):
-    """Return lengths from the whole numbers up to `most` in an answer's code.
+    """Return lengths at which the behaviour of an answer may change, according to its code.
 
-    Each number plus 1 comes first, followed by the numbers themselves.
+    For each whole number c in the code with 2 < c < `most`, the list contains c + 1 and c. All the
+    lengths c + 1 come first.
     """
     return [
         int(c) + more for more in (1, 0) for c in numbers_of(answer) if 2 < c < most and c == int(c)
@@ -358,10 +436,11 @@ def lengths_of(answer, most=LONG):
 
 
 def _turning(answer, some):
-    """Yield Draws for the numbers in the answer's code.
+    """Yield Draws that try the numbers in the code of `answer`.
 
-    The numbers within `some` are used as values first; then each number is used as the length of an
-    axis, at three places.
+    The numbers between the two bounds `some` are first used as values. Then each whole number is
+    used as the length of the first, the second and the third axis drawn, while the total length is
+    small enough.
     """
     values = where_it_may_turn(answer, *some)
     yield from (Draw(number, 0, near=values) for number in range(min(2 * len(values), MOST)))
@@ -372,9 +451,10 @@ def _turning(answer, some):
 
 
 def _is_sure(function, right, args, rtol, atol):
-    """Return True if both functions end soon and the right result is finite and stable.
+    """Return True if a wrong result for `args` can only be the fault of the learner's function.
 
-    It is stable if it does not depend on the last digits of the arguments.
+    This holds if both functions end soon, and if the right result is finite and stable. The result
+    is stable if it does not change with the last digits of the arguments.
     """
     floats = [getattr(x, "dtype", np.dtype(int)).kind == "f" for x in args]
     other = [x * (1 + 1e-13 * (-1) ** k) if floats[k] else x for k, x in enumerate(args)]
@@ -392,17 +472,22 @@ def _tolerance(args, rtol, atol):
 
 
 def _in_place_of(place, args):
-    """Yield the arguments that may replace `place`: whole, and in every second entry."""
+    """Yield arrays to pass for the argument `place`, so that one array is used in two places.
+
+    They come from `args`, all arguments of the call. Each array that fits is yielded whole,
+    followed by a copy of `place` in which every second entry comes from this array.
+    """
     for x in args:
-        if _may_stand_for(x, place):
+        if _can_replace(x, place):
             yield x
             yield np.where(np.arange(x.size).reshape(x.shape) % 2 == 0, x, place)
 
 
-def _may_stand_for(x, place):
-    """Return True if `x` is a different array that may replace `place`.
+def _can_replace(x, place):
+    """Return True if `x` is a different array that may be passed in place of the array `place`.
 
-    `x` must have the same shape and dtype and be finite. If `place` is above 0, `x` must be too.
+    `x` must be finite and have the shape and the dtype of `place`. If all entries of `place` are
+    above 0, all entries of `x` must be too.
     """
     return (
         x is not place
@@ -415,8 +500,12 @@ def _may_stand_for(x, place):
     )
 
 
-def _expect_met_again(function, right, args, later, tried, rtol):
-    """Stop the check if a second call with the same arrays and a different g is wrong."""
+def _expect_with_same_arrays(function, right, args, later, tried, rtol):
+    """Stop the check if a second call with the same arrays and a different g is wrong.
+
+    The first call gets `args` and the second one `later`. Each array that is equal in both is
+    passed as the same object.
+    """
     f, given = _plain(function, args), copies(args)
     run(f, args, given)
     pairs = zip(given, copies(later))
@@ -434,10 +523,10 @@ def _expect_met_again(function, right, args, later, tried, rtol):
         )
 
 
-def _expect_left_alone(function, args, later, tried):
+def _expect_result_kept(function, args, later, tried):
     """Stop the check if a second call overwrites the result of the first one.
 
-    The second call gets different numbers in the same shapes.
+    The first call gets `args`. The second call gets `later`, different numbers in the same shapes.
     """
     f = _plain(function, args)
     got = run(f, args).value
@@ -451,11 +540,12 @@ def _expect_left_alone(function, args, later, tried):
 
 
 def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
-    """Return `cause` if it holds for nearly all wrong results of the answer.
+    """Return `cause` if it explains at least two wrong results and two thirds of all wrong results.
 
-    Otherwise return a Cause that names a call on which the answer is right.
-
-    The Cause never names a call on which many wrong answers are right too.
+    Otherwise return a Cause that names a call on which the answer is right, or an empty Cause if
+    there is no such call. Calls on which many wrong answers are right are not named, and neither is
+    `here`, the call that the verdict shows. `draws()` returns an iterator over the arguments of all
+    calls.
     """
     well, wrong, recognisers = [], [], [one for one in hints if not isinstance(one, tuple)]
     for args in islice(draws(), 60):
@@ -477,10 +567,10 @@ def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
 
 
 def _tells(args, gives):
-    """Return False for a call on which many wrong answers are right.
+    """Return True if a right result of this call distinguishes a right answer from a wrong one.
 
-    In such a call an argument or the result is 0 or nearly 0, two arguments are the same, or the
-    result is an empty list.
+    On some calls many wrong answers are right. These are calls in which an argument or the result
+    is 0 or nearly 0, in which two arguments are equal, or whose result is an empty list.
     """
     arrays = [a for a in args if isinstance(a, (np.ndarray, np.floating))]
     results = gives if isinstance(gives, (tuple, list)) else [gives]
@@ -493,7 +583,11 @@ def _tells(args, gives):
 
 
 def _named(function):
-    """Return `function` wrapped so that it takes its keyword arguments as a Named, passed last."""
+    """Return `function` wrapped so that its last argument, a Named, is passed as keyword arguments.
+
+    If `function` does not accept these keywords, it gets their values by position. A `function`
+    that is not callable is returned unchanged.
+    """
     if not callable(function):
         return function
 
@@ -520,7 +614,11 @@ def _named(function):
 
 
 def alike(function, draws, wrong):
-    """Return True if a mistake agrees with the learner's function on the first sixty draws."""
+    """Return True if the mistake `wrong` agrees with the learner's function on sixty draws.
+
+    Two calls agree if they return equal values or raise the same error. `draws()` returns an
+    iterator over the arguments of all calls, and the first sixty are used.
+    """
     return all(
         _agree(run(_plain(function, args), args), mistaken(wrong, args), 1e-5, 1e-9)
         for args in islice(draws(), 60)
@@ -540,7 +638,7 @@ _named_before = lru_cache(maxsize=256)(_named)
 
 
 def _agree(one, other, rtol, atol):
-    """Return True if two Outcomes hold the same value or the same error."""
+    """Return True if two Outcomes hold equal values, within the tolerance, or the same error."""
     if one.error or other.error:
         return one.raises_as(other)
     return same(one.value, other.value, rtol, atol)
@@ -586,7 +684,7 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
 
 
 def _largest(x):
-    """Return the largest absolute value in an argument, but at least 1."""
+    """Return the largest absolute value of the floats in an argument, but at least 1."""
     if isinstance(x, (list, tuple)):
         return float(np.max([1, *map(_largest, x)]))
     numbers = isinstance(x, float) or getattr(x, "dtype", bool) is np.dtype(float)

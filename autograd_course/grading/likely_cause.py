@@ -1,6 +1,6 @@
-"""Name the Cause of a difference: likely_cause.
+"""Find the likely Cause of a wrong answer: `likely_cause`.
 
-The mistakes of the exercise are tried first, followed by mistakes common to many answers.
+The mistakes that the exercise lists are tried first, followed by mistakes common to many answers.
 """
 
 import inspect
@@ -26,15 +26,20 @@ def functions_of(hints):
 
 
 def _silently(wrong, args):
-    """Return the result of a mistake, without showing its output and warnings."""
+    """Return the result of the function `wrong` for copies of `args`; hide its output and warnings."""
     with redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         return wrong(*copies(args))
 
 
 class Given:
-    """Wrap arguments as a dictionary key: two keys are equal if they hold the same values.
+    """Wrap arguments as a dictionary key: two keys are equal if the arguments hold equal values.
 
-    Raises TypeError for arguments that can be mutated or that differ at every call.
+    Raises
+    ------
+    TypeError
+        If an argument is not a number, a text, None, a numeric array, a function without a closure,
+        or a
+        list, tuple or dict of these.
     """
 
     def __init__(self, args):
@@ -62,7 +67,11 @@ def _key(x):
 
 
 def _ended(wrong, args):
-    """Return the Outcome of a mistake, without limits on its steps, because it is our own code."""
+    """Return the Outcome of calling the function `wrong` with copies of `args`.
+
+    Its steps are not limited, because `wrong` is a mistake that the course itself defines, not the
+    learner's function.
+    """
     try:
         return Outcome(_silently(wrong, args))
     except Exception as error:
@@ -75,9 +84,10 @@ def _remembered(wrong, given):
 
 
 def mistaken(wrong, args):
-    """Return the result of `_ended`, cached for equal arguments.
+    """Return the Outcome of calling the function `wrong` with `args`, cached for equal arguments.
 
-    An exercise may have sixty mistakes, and all of them are tried at every check.
+    The cache saves time, because an exercise may list sixty mistakes, and every check tries all of
+    them.
     """
     try:
         return _remembered(wrong, Given(args))
@@ -86,10 +96,11 @@ def mistaken(wrong, args):
 
 
 def _recognised(got, wrong, args, expected, rtol, atol):
-    """Return True if the mistake `wrong` returns `got` instead of `expected`.
+    """Return True if `got` equals the mistake `wrong`, and the mistake differs from `expected`.
 
-    If `got` is nearly right, it is compared at the tolerance of the check. Otherwise, a mistake
-    whose effect is small for these arguments would seem to explain it.
+    `wrong` is a value, or a function that is called with `args`. The values are compared with a
+    loose tolerance. But if `got` is nearly right, `rtol` and `atol` are used, because a mistake
+    that changes the result only slightly would otherwise seem to explain `got`.
     """
     if callable(wrong):
         outcome = mistaken(wrong, args)
@@ -101,10 +112,11 @@ def _recognised(got, wrong, args, expected, rtol, atol):
 
 
 def _for_another_g(wrong, function, args, letters):
-    """Return True if the rule agrees with the mistake `wrong` for a different g too.
+    """Return True if the learner's rule agrees with the mistake `wrong` for a different g too.
 
-    This excludes an agreement by chance. Only g is changed, because z belongs to x. A function that
-    takes no g is not tried again.
+    This excludes an agreement by chance. Only g, the first argument, is changed, because z depends
+    on x. If `wrong` is not a function, or if the learner's function does not take g first, the
+    result is True. `letters` are the parameter names of the learner's function.
     """
     if not callable(wrong) or letters[:1] != ("g",) or not args or as_numbers(args[0]) is None:
         return True
@@ -118,7 +130,29 @@ def _for_another_g(wrong, function, args, letters):
 
 
 def likely_cause(got, expected, hints, args, rtol, atol, letters=(), function=None, sure=None):
-    """Return the likely Cause of a difference, by the author's hints and then by general ones."""
+    """Return the likely Cause of the difference between `got` and `expected`.
+
+    Parameters
+    ----------
+    got, expected : object
+        The learner's value and the right one, which differ.
+    hints : sequence
+        The hints of the exercise, as for `expect`. They are tried before the general causes.
+    args, function : tuple, callable
+        The learner's function and its arguments, if `got` is the result of a call.
+    rtol, atol : float
+        The tolerance of the check.
+    letters : tuple of str
+        The parameter names of `function`.
+    sure : callable, optional
+        `sure(wrong)` returns True if `function` agrees with the function `wrong` on other arguments
+        too.
+
+    Returns
+    -------
+    Cause
+        An empty Cause if none is recognised.
+    """
     for hint in hints:
         if isinstance(hint, tuple):
             if needs_facts(hint[1]):
@@ -197,7 +231,7 @@ def _cause_in_parts(got, expected, args, rtol, atol, letters):
 
 
 def _misshapen(have, want):
-    """Return a Cause that describes how the shape differs."""
+    """Return the Cause for a result `have` whose shape is not that of the expected array `want`."""
 
     def shape(kind, *more):
         return Cause(kind, (have.shape, want.shape, *more))
@@ -224,9 +258,10 @@ def _misshapen(have, want):
 
 
 def _without_g(have, want, args, letters):
-    """Return a Cause if the upstream gradient is missing, or None.
+    """Return a Cause if the result lacks the factor g, the upstream gradient, or None.
 
-    The upstream gradient is the first argument, if the learner named it g.
+    g is the first argument, if the learner's function calls its first parameter g. `letters` are
+    the names of its parameters.
     """
     if (
         letters[:1] != ("g",)
@@ -245,10 +280,10 @@ def _without_g(have, want, args, letters):
 
 
 def not_linear(rule, args, letters):
-    """Return a Cause if the result is not linear in g, or an empty Cause.
+    """Return a Cause if the result of the learner's rule is not linear in g, or an empty Cause.
 
-    g is the first argument, if the learner gave it that name. The Cause is also empty if linearity
-    cannot be tested.
+    g is the first argument, if the rule calls its first parameter g. `letters` are the names of its
+    parameters. The Cause is also empty if linearity cannot be tested.
     """
     if letters[:1] != ("g",) or not args or as_numbers(args[0]) is None:
         return Cause()
@@ -265,9 +300,9 @@ def not_linear(rule, args, letters):
 
 
 def _moved(have, want):
-    """Return a Cause if the right entries are in the wrong places, or None.
+    """Return a Cause if the entries are right but in the wrong places, or None.
 
-    They may be transposed, reshaped in another order, or reversed.
+    They may be transposed, reshaped in another order, reversed, or in any other order.
     """
     if want.ndim == 0 or not np.allclose(
         np.sort(have, None), np.sort(want, None), rtol=1e-5, atol=1e-9
@@ -303,9 +338,11 @@ KNOWN = {
 
 
 def _factor(got, expected):
-    """Return the Cause with the constant c for which got = c · expected or got = expected + c.
+    """Return a Cause if the result is off by a constant factor or a constant addend, or None.
 
-    A single number is compared with known factors only.
+    The Cause holds the constant c in got = c · expected, or |c| in got = expected + c. A single
+    number is compared with common factors only, such as 2 and −1. A result that is nearly right has
+    its own Cause.
     """
     if (
         not np.any(expected)
@@ -329,7 +366,7 @@ def _factor(got, expected):
 
 
 def _coarse(have, want):
-    """Return a Cause if the numbers are right to the digits of a shorter dtype, or None."""
+    """Return a Cause if the result is right only to the digits of its short dtype, or None."""
     if (
         have.dtype.kind != "f"
         or have.dtype.itemsize >= 8
@@ -340,9 +377,10 @@ def _coarse(have, want):
 
 
 def _truncated(got, expected, args):
-    """Return a Cause if the result holds whole numbers where floats are expected, or None.
+    """Return a Cause if the expected floats were truncated to whole numbers, or None.
 
-    Whole numbers that are arguments do not count.
+    If every number in the result is also an argument, the result is None, because the function may
+    have returned the numbers unchanged.
     """
     given = [one.ravel() for one in map(as_numbers, args) if one is not None]
     whole = (
@@ -357,7 +395,7 @@ def _truncated(got, expected, args):
 
 
 def _rounded(got, expected):
-    """Return a Cause if every entry is right but rounded to a few decimals, or None."""
+    """Return a Cause if every entry is rounded to a few decimals but otherwise right, or None."""
     for decimals in range(1, 5):
         rounded = np.round(expected, decimals)
         if (
@@ -370,7 +408,7 @@ def _rounded(got, expected):
 
 
 def parameter_names(function):
-    """Return the names of the function's parameters; () if they cannot be read."""
+    """Return a tuple of the names of the function's parameters, or () if they cannot be read."""
     try:
         return tuple(inspect.signature(function).parameters)
     except (TypeError, ValueError):

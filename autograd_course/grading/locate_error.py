@@ -1,7 +1,7 @@
 """Find the one or two places where a wrong answer differs from a right one in its syntax tree.
 
-If there are two places, one of them may be right and only differ in style. To find out, the check
-runs the solution with the learner's code in that place.
+If there are two places, one of them may be right and differ only in style. To find out which one,
+the check runs the solution with the learner's code in each place.
 """
 
 import ast
@@ -55,12 +55,11 @@ ALIKE = {
 
 
 def slip(exercise, answer):
-    """Return a text that says where in a wrong answer to look.
+    """Return a text that tells where in a wrong answer the error is, or "" if this is unknown.
 
-    Return "" if the answer is not like any right one, or if its text is not available.
-
-    The answer is compared with the solution, and names that the learner chose do not count as a
-    difference. The text names the place, but not what belongs there.
+    The learner's code is compared with the solution of `exercise`. Names that the learner chose do
+    not count as a difference. The text names the place but not the right code, such as "at the - in
+    line 2, x - y". It is "" if the code is too different from the solution or not available.
     """
     several = len(exercise.parts) > 1 and isinstance(answer, (tuple, list))
     answers = dict(zip(exercise.parts, answer if several else [answer]))
@@ -87,9 +86,11 @@ def slip(exercise, answer):
 
 
 def _fits(exercise, mine, other, translated):
-    """Return True if the solution stays right with this piece of the learner's code in it.
+    """Return True if the solution stays right with a piece of the learner's code in it.
 
-    Then the piece differs in style only, and is not an error.
+    Then this piece differs only in style and is not an error. `mine` is the syntax tree of the
+    piece, and `other` is the part of the solution that it replaces, or None if no part corresponds
+    to it. `translated` maps the learner's names to those of the solution.
     """
     if other is None:
         return False
@@ -112,7 +113,11 @@ def _fits(exercise, mine, other, translated):
 
 
 def _weight(places):
-    """Return the size of the places that differ; a differing operator counts as 1."""
+    """Return the total size of the places that differ, in nodes of the learner's syntax tree.
+
+    `places` are pairs of nodes, as `_places` returns them. Two expressions that differ in their
+    operator count as 1.
+    """
     return sum(1 if _operator(*pair) else _size(pair[0]) for pair in places)
 
 
@@ -122,7 +127,7 @@ def _size(node):
 
 
 def _tree(answer):
-    """Return the syntax tree of a function or class, or None."""
+    """Return the syntax tree of a function or class, or None if its source is not available."""
     if not isinstance(answer, type):
         found = find(answer)
         return found and found[1]
@@ -144,7 +149,7 @@ _parsed = lru_cache(maxsize=512)(ast.parse)
 
 @lru_cache(maxsize=512)
 def _defined(code):
-    """Return {name: syntax tree} of the functions and classes that a stub cell's code defines."""
+    """Return a dict from the name of each function and class in `code` to its syntax tree."""
     found = {}
     for line in _parsed(code).body:
         if isinstance(line, (ast.FunctionDef, ast.ClassDef)):
@@ -158,15 +163,20 @@ def _defined(code):
 
 
 def _places(mine, other):
-    """Return the smallest pieces that differ: [(node of mine, node of other or None), …].
+    """Return the smallest pieces in which two syntax trees differ.
 
-    Names are compared by their number in each tree.
+    The result is a list of pairs (node of `mine`, node of `other`). The second node is None if
+    `other` has no node for the first one. Variables are compared by the order in which they first
+    occur, not by their names.
     """
     return _differ(_body(mine), _body(other), mine, other, (_names(mine), _names(other)))
 
 
 def _body(node):
-    """Return the arguments and statements of a node; a lambda counts as a def with one return."""
+    """Return the arguments and the statements of a function or class, as a list of nodes.
+
+    A docstring is left out. A lambda counts as a function with a single return statement.
+    """
     if isinstance(node, ast.Lambda):
         return [node.args, ast.copy_location(ast.Return(node.body), node.body)]
     documented = isinstance(node.body[0], ast.Expr) and isinstance(
@@ -177,7 +187,7 @@ def _body(node):
 
 @lru_cache(maxsize=512)  # called repeatedly for the same trees
 def _names(node):
-    """Return {name: number} for the names bound in a node.
+    """Return a dict that numbers the names bound in a node.
 
     The arguments come first, followed by all assigned names in the order of the text.
     """
@@ -192,15 +202,19 @@ def _names(node):
 
 
 def _translated(mine, other):
-    """Return a dict from each name in `mine` to the name at the same place in `other`."""
+    """Return a dict from each name bound in `mine` to the name with the same number in `other`.
+
+    A name for which `other` has no number is left out.
+    """
     theirs = [*_names(other)]
     return {name: theirs[number] for name, number in _names(mine).items() if number < len(theirs)}
 
 
 def _differ(a, b, within, beside, names):
-    """Return the places in which two nodes, lists or values differ, as `_places` does.
+    """Return the places in which two nodes, lists or values differ, in the form of `_places`.
 
-    `within` and `beside` are the nodes that hold them.
+    `within` and `beside` are the nodes that contain `a` and `b`. `names` are the results of
+    `_names` for the two trees.
     """
     if isinstance(a, ast.AST) and isinstance(b, ast.AST):
         if type(a) is not type(b):
@@ -236,7 +250,10 @@ def _differ(a, b, within, beside, names):
 
 
 def _one_too_many(a, b, within, beside, names):
-    """Return [(the extra entry of a, None)] if list a is list b with one extra entry, else []."""
+    """Return [(the extra entry of `a`, None)] if list `a` is list `b` with an extra entry, else [].
+
+    The other arguments are those of `_differ`.
+    """
     for at in range(len(a) if len(a) == len(b) + 1 and hasattr(a[0], "lineno") else 0):
         if not _differ(a[:at] + a[at + 1 :], b, within, beside, names):
             return [(a[at], None)]
@@ -251,10 +268,10 @@ def _number(x):
 
 
 def _said(place, right, alone):
-    """Return the line and the text to look at, such as: the - in line 2, x - y.
+    """Return the code to look at and its line as a text, such as "the - in line 2, x - y".
 
-    Mention a missing piece only if the place is `alone`. Of two places that differ, each may
-    contain the text that the other lacks, as in an answer whose parts are swapped.
+    `place` is a node of the learner's code, and `right` is the node of the solution, or None. If
+    `alone` is True, there is no other place, and the text may also say that something is missing.
     """
     line = f"line {place.lineno}"
     text = shortest(ast.unparse(place).splitlines()[0], 50)
@@ -268,10 +285,7 @@ def _said(place, right, alone):
 
 
 def _operator(place, right):
-    """Return the sign of an expression whose operator differs.
-
-    Return "" if no operator does.
-    """
+    """Return the operator of the expression `place` if it differs from that of `right`, or ""."""
     if type(place) is not type(right) or not isinstance(
         place, (ast.BinOp, ast.BoolOp, ast.Compare)
     ):

@@ -1,13 +1,13 @@
-"""Define common mistakes; each turns the right answer into a wrong one and its hint.
+"""Define common mistakes; each function returns a wrong answer and the hint for it.
 
-    # 14 and −2.5 are right
+    # in an exercise whose right answers are the numbers 14 and −2.5
     mistakes=[sign_lost(14), upside_down(-2.5), (9, "That is the square alone.")]
-    # right is a function
+    # in an exercise whose right answer is the function `right`
     mistakes=[printed(right), one_sided(), *of_rule(ag.multiply, 0)]
 
-The pair (wrong answer, hint) is used twice: `expect` compares the learner's answer with it, and the
-tests give it to the check. `right` is a value, or a function for an exercise that expects one. The
-mistakes of rules and engines are in rule_checks.py.
+The pair (wrong answer, hint) is used twice: `expect` compares the learner's answer with the wrong
+answer, and the tests run the check on it. The argument `right` is a value, or a function if the
+exercise expects a function. The mistakes of rules and engines are in rule_checks.py.
 """
 
 from math import prod
@@ -19,7 +19,7 @@ from .compare import scaled
 
 
 def _changed(right, change):
-    """Return the right value after `change`, or a function that applies `change` to its result."""
+    """Return `change(right)` or, if `right` is a function, the same change of its results."""
     return (lambda *args: change(right(*args))) if callable(right) else change(right)
 
 
@@ -35,7 +35,7 @@ def off_by(c, right, hint="Off by a constant: where does your sum or product beg
     return _changed(right, lambda z: z + c), hint
 
 
-def upside_down(right, hint="Upside down: which of the two is divided by the other?"):
+def upside_down(right, hint="Upside down: which number is divided by which?"):
     return _changed(right, lambda z: 1 / z), hint
 
 
@@ -62,11 +62,13 @@ def local_alone(
 
 
 def central_difference(f, x, h=1e-5):
-    """Return the central difference of f at x, the right answer that the mistakes change."""
+    """Return the central difference (f(x + h) − f(x − h)) / 2h, the slope of f at x."""
     return (f(x + h) - f(x - h)) / (2 * h)
 
 
-def one_sided(hint="This is the one-sided difference. The left point is at x − h."):
+def one_sided(
+    hint="This is the one-sided difference. In the central difference, the left point is at x − h.",
+):
     return lambda f, x, h: (f(x + h) - f(x)) / h, hint
 
 
@@ -79,9 +81,9 @@ def printed(right, hint=Cause("printed")):
 
 
 def in_place(right, hint=Cause("array overwritten")):
-    """Return (wrong function, hint).
+    """Return (wrong function, hint), where the function overwrites one of its arguments.
 
-    The function returns the right result, but sets its first array to 0.
+    The wrong function returns the right result, but sets its first array argument to 0.
     """
 
     def wrong(*args):

@@ -22,16 +22,37 @@ from .verdict import NotYet, Wrong
 def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **params):
     """Stop the check unless `rule` agrees with the rule of argument `arg` in `row`.
 
-    `row` is a row of the table, such as ag.multiply. The rule is tried on floats, as in the engine:
-    numbers, one array in every place, arrays, arrays that broadcast, and the grid of SPECIAL
-    numbers wherever the row has a slope there: 0, below 0, large, small. Each input is tried twice,
-    with a random upstream gradient, and the rule must not change its arrays. It is not tried at a
-    kink, where the exercise decides which value is right. If `whole`, the rule itself sums over the
-    broadcast axes, down to the shape of its input; otherwise the rule is as in ops.py, where the
-    engine computes this sum. `inputs`, a list of tuples, replaces these inputs; it is required for
-    every row that is not elementwise. `hints` are (wrong rule, hint) pairs, which are tried before
-    the pairs of `of_rule`. `params` are the row's keywords; an axis is tried as given, and counted
-    from the end.
+    The rule is tried on floats, as in the engine: on numbers, on one array in every place, on
+    arrays, on arrays that broadcast, and on the grid of SPECIAL numbers (0, below 0, large, small)
+    wherever the row has a slope. Each input is tried twice, with a random upstream gradient, and
+    the rule must not change its arrays. The rule is not tried at a kink, where the exercise decides
+    which value is right.
+
+    Parameters
+    ----------
+    rule : callable
+        The learner's rule, called as `rule(g, z, x, y, …)`.
+    row : Primitive
+        A row of the table, such as ag.multiply.
+    arg : int
+        The position of the input whose gradient the rule computes.
+    whole : bool
+        True if the learner's rule itself sums over the broadcast axes. If False, the rule is as in
+        ops.py,
+        and the engine computes this sum.
+    inputs : list of tuples, optional
+        The inputs to try in place of those above. Required for every row that is not elementwise.
+    hints : sequence
+        Pairs (wrong rule, hint), which are tried before those of `of_rule`.
+    **params
+        The row's keyword arguments. An axis is tried as it is, and counted from the end.
+
+    Raises
+    ------
+    NotYet
+        If the rule is still a stub.
+    Wrong
+        If the two rules disagree, or if the learner's rule changes an argument.
     """
     if is_stub(rule):
         raise NotYet
@@ -82,15 +103,19 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **param
 
 
 def as_given(row, given):
-    """Return the arguments of a rule as text: "g = 2, z = 6, x = 2, y = 3"."""
+    """Return the arguments of a rule as a text, such as "g = 2, z = 6, x = 2, y = 3".
+
+    `given` is the tuple (g, z, x, y, …).
+    """
     names = ["g", "z", *row.input_names]
     return ", ".join(f"{name} = {brief(value)}" for name, value in zip(names, given))
 
 
 def _as_the_engine(given, arg):
-    """Return the arguments with NumPy scalars in place of numbers, as the engine passes them.
+    """Return the arguments of a rule with input `arg` as a NumPy scalar, if it is a number.
 
-    So a rule may use their methods, as in (x > 0).astype(float).
+    The engine passes numbers in this form, so a rule may use their methods, as in (x >
+    0).astype(float). `given` is the tuple (g, z, x, y, …).
     """
     return (
         given
@@ -100,12 +125,11 @@ def _as_the_engine(given, arg):
 
 
 def _elementwise(row, arg, d):
-    """Return the arguments (g, z, x, y, …) of a rule of an elementwise row.
+    """Return random arguments (g, z, x, y, …) for a rule of an elementwise row.
 
-    They are numbers, or arrays of one shape, at which the row has a value.
-
-    An input that requires no gradient may be a whole number, which the engine passes on unchanged,
-    such as the 2 of x / 2.
+    The inputs are numbers, or arrays of one shape, at which the row has a value. An input other
+    than number `arg` may be an int, because the engine passes constants unchanged, such as the 2 of
+    x / 2. `d` is the Draw.
     """
     draw = d if _signed(row) else d.above
     shape = d.shape(0, 1, 2, 3, 1)
@@ -122,19 +146,23 @@ def _elementwise(row, arg, d):
 
 
 def _signed(row):
-    """Return True if a row has values at numbers below 0."""
+    """Return True if the function of an elementwise row is defined for numbers below 0."""
     with np.errstate(all="ignore"):
         return bool(np.all(np.isfinite(row.function(*[np.array([-1.7, -0.4, 0.6])] * row.arity))))
 
 
 @lru_cache(maxsize=128)
 def _of_elementwise(row, arg, whole):
-    """Return the mistakes for a row that takes any numbers and no keywords."""
+    """Return the mistakes of `of_rule` for an elementwise row without keywords, and cache them."""
     return of_rule(row, arg, whole=whole)
 
 
 def _both_axes(inputs, params):
-    """Return [params], and where possible a second dict with the axis counted from the end."""
+    """Return [params], and for an axis also a copy in which it is counted from the end.
+
+    `params` are a row's keyword arguments. An axis that is not an int or is already negative stays
+    as it is. `inputs` are needed for the number of axes.
+    """
     axis = params.get("axis")
     return (
         [params, {**params, "axis": axis - np.ndim(inputs[0][0])}]
@@ -144,9 +172,9 @@ def _both_axes(inputs, params):
 
 
 def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
-    """Return [(wrong rule, hint), …] for an exercise that calls expect_rule.
+    """Return common wrong rules, as [(wrong rule, hint), …], for a check that calls `expect_rule`.
 
-    Pass the same arguments as in that call.
+    Pass the same `row`, `arg`, `whole`, `inputs` and keywords to both functions.
     """
     right, names = _right(row, arg, whole, params), row.input_names
     mine = names[arg]
@@ -176,7 +204,7 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
             if len(names) > 1
             else "The result is a tuple: is there a comma too many?",
         ),
-        (lambda g, z, *xs: right(g * g, z, *xs), "g appears twice; multiply by it once."),
+        (lambda g, z, *xs: right(g * g, z, *xs), "g appears twice. Multiply by g only once."),
         *[
             (
                 lambda g, z, *xs: g + right(np.ones_like(g), z, *xs),
@@ -196,7 +224,7 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
         made += [
             (
                 lambda g, z, *xs: rule(g, xs[arg], *xs),
-                f"That is the rule with {mine} in place of z: this slope is taken from the output.",
+                f"That is the rule with {mine} in place of z. Compute this slope from the output, z.",
             ),
             (lambda g, z, *xs: rule(g, z, *[z] * len(xs)), "z is used where an input belongs."),
         ]
@@ -204,7 +232,7 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
         made.append(
             (
                 lambda g, z, *xs: right(g, z, *xs) * np.size(xs[arg]) / np.size(z),
-                "n times too large: a mean has a 1/n.",
+                "n times too large: a mean has the factor 1/n.",
             )
         )
     tried, kept = rule_cases(row, inputs, params), []
@@ -226,9 +254,11 @@ def _right(row, arg, whole, params):
 
 
 def rule_cases(row, inputs, params):
-    """Return the cases [(g, z, x, y, …), …] on which a rule is tried.
+    """Return a list of arguments (g, z, x, y, …) on which a rule is tried.
 
-    The first case consists of numbers, so that its verdict can be worked out by hand.
+    The first ones are numbers, so that the learner can work out a verdict on them by hand.
+    `inputs`, a list of (x, y, …), replaces the default inputs, and `params` are the row's keyword
+    arguments.
     """
     rng, arity = np.random.default_rng(3), row.arity
     signed = inputs or _signed(row)
@@ -264,14 +294,26 @@ SPECIAL = [-30.0, -2.0, -1.3, 0.0, 0.7, 1.0, 2.0, 3.0, 30.0, 1e-6]
 
 @lru_cache(maxsize=128)
 def special_points(row, arg):
-    """Return the special points of an elementwise row, sorted by their slopes.
+    """Sort the special inputs of an elementwise row by the slope with respect to input `arg`.
 
-    The result is (points with one slope, kinks, points without a slope) on the grid SPECIAL, where
-    the row has a value.
+    The inputs are the points of the grid SPECIAL at which the row has a value. A point is a list of
+    inputs (x, y, …). A condition, such as the first input of `where`, takes the values True and
+    False.
 
-    A point is a list of inputs, in which a condition is once True and once False; a kink is (point,
-    slope before it, slope after it). A point with a slope on one side only is at the edge of the
-    domain, as x = 0 is for log x in the rule of power's y, and is in none of the three lists.
+    Returns
+    -------
+    smooth : list
+        The points with a single slope, or a random sample of 100 of them.
+    kinks : list of tuples
+        (point, slope before it, slope after it) for each point at which the slope jumps.
+    none : list
+        The points without a slope.
+
+    Notes
+    -----
+    A point with a slope on one side only is at the edge of the domain, and is in none of the lists.
+    An
+    example is x = 0 for log x, in the rule of power for y.
     """
 
     def slope(xs):
@@ -311,9 +353,9 @@ def special_points(row, arg):
 
 @lru_cache(maxsize=128)
 def _special_cases(row, arg):
-    """Return [(g, z, x, y, …), …] at the special points with one slope.
+    """Return the rule's arguments (g, z, x, y, …) at the special points with a single slope.
 
-    The last case has all of these points in one array.
+    The last entry of the list has all of these points in one array.
     """
     rng, points = np.random.default_rng(4), special_points(row, arg)[0]
     inputs = [*points, [np.array(column) for column in zip(*points)]] if points else []
@@ -330,9 +372,10 @@ def _differ(wrong, right, given):
 
 
 def not_between(got, function, x, h=1e-8):
-    """Return [(i, lesser, greater), …] where got[i] is not between the one-sided slopes at x[i].
+    """Return the entries of `got` that are not between the one-sided slopes of `function` at x.
 
-    The slopes are measured with the step h.
+    The result is a list of (index, smaller slope, larger slope). `x` and `got` are arrays of one
+    axis. The slopes are measured with the step h.
     """
     z, up, down = (np.asarray(function(at)) for at in (x, x + h, x - h))
     low, high = np.sort([up - z, z - down], axis=0) / h
@@ -348,12 +391,24 @@ def not_between(got, function, x, h=1e-8):
 def expect_engine(Scalar):
     """Stop the check unless the class `Scalar` computes gradients as an engine must.
 
-    `Scalar(2.0)` is an input; + and * make results; `L.backward()` adds to the `.grad` of every
-    input (0 or None before). The check tries a path, a node used twice, a node that waits for a
-    later user, two backward calls, a second graph on the same input, an input that L does not
-    depend on, and 40 doublings (2⁴⁰ paths). The function returns DEEP, for the verdict, if the
-    engine fails at 5000 additions in a row because it calls itself, and SLOW if `.backward()`
-    raises StepLimitExceeded there.
+    `Scalar(2.0)` is an input, + and * make results, and `L.backward()` adds to the `.grad` of every
+    input, which is 0 or None at first. The check tries a path, a node that is used twice, a node
+    that must wait for a later user, two backward calls, a second graph on the same input, an input
+    that L does not depend on, and 40 doublings (2⁴⁰ paths).
+
+    Returns
+    -------
+    str
+        A remark for the verdict, about a graph of 5,000 additions in a row: DEEP if `.backward()`
+        exceeds
+        Python's recursion limit, SLOW if it raises StepLimitExceeded, and otherwise "".
+
+    Raises
+    ------
+    NotYet
+        If a method is still a stub.
+    Wrong
+        If `Scalar` is not a class, if a gradient is wrong, or if a node is visited too often.
     """
     if not isinstance(Scalar, type):
         raise Wrong(
@@ -382,7 +437,7 @@ def expect_engine(Scalar):
 
 
 def of_engine():
-    """Return [(wrong engine, hint), …] for an exercise that calls expect_engine."""
+    """Return wrong engines as [(wrong class, hint), …], for an exercise that calls `expect_engine`."""
     return [(engine(fault), sentence) for fault, sentence in FAULTS.items()]
 
 
@@ -420,12 +475,12 @@ ENGINE_CASES = [
     ("the gradients of a and b in L = c · c with c = a · b, at 10 and 5", _square, (500.0, 1000.0)),
     ("the gradient of a in L = b · (b + 1) with b = 2 · a, at 3", _waiting, (26.0,)),
     (
-        "the same L = c · c, with two backward calls on it",
+        "the gradients of a and b in the same L = c · c, after two backward calls",
         lambda Scalar: _square(Scalar, 2),
         (1000.0, 2000.0),
     ),
     (
-        "a · 5 and then a · a, at 2, each with a backward call; and an input that neither uses",
+        "the gradients of a and of an unused input, after backward calls on a · 5 and then on a · a, at 2",
         _two_graphs,
         (9.0, 0.0),
     ),
@@ -453,7 +508,10 @@ SLOW = (
 
 
 def engine(fault=None):
-    """Return a scalar engine with one of FAULTS, or without a fault."""
+    """Return a class `Scalar` that is a scalar engine, with a fault on purpose if `fault` is given.
+
+    `fault` is a key of FAULTS.
+    """
 
     class Scalar:
         def __init__(self, data, inputs=(), locals=()):
@@ -505,9 +563,9 @@ def engine(fault=None):
 
 
 def _order(output, fault=None):
-    """Return every node that `output` depends on, after its users.
+    """Return a list of all nodes that `output` depends on, in which each node follows its users.
 
-    With one of FAULTS the order differs.
+    If `fault` is "early", some nodes come before one of their users.
     """
     if fault == "early":
         found = [output]

@@ -27,9 +27,10 @@ def same(got, expected, rtol, atol):
 
 
 def typed(x):
-    """Return a typed answer with its words in lower case and without spaces around them.
+    """Return a typed answer with its text in lower case and without spaces around it.
 
-    The result of a function is compared without this change.
+    Texts inside a tuple or list are changed in the same way, and other values are returned as they
+    are. Only typed answers are changed, not the results of functions.
     """
     return (
         type(x)(map(typed, x))
@@ -41,7 +42,11 @@ def typed(x):
 
 
 def _close(got, expected, rtol, atol):
-    """Return np.allclose(got, expected), computed faster for finite floats."""
+    """Return True if two arrays are equal within the tolerance.
+
+    The result is that of np.allclose with equal_nan=True, but it is computed faster for finite
+    floats.
+    """
     if got.dtype.kind in "fc" and expected.dtype.kind in "fc":
         with np.errstate(all="ignore"):
             off = np.abs(got - expected)
@@ -51,7 +56,11 @@ def _close(got, expected, rtol, atol):
 
 
 def first_difference(got, expected, rtol, atol):
-    """Return the index of the first entry in which two arrays differ, or None."""
+    """Return the index of the first entry in which two arrays differ, as a tuple, or None.
+
+    The result is None if the arrays are equal within the tolerance, if they have different shapes,
+    or if `got` or `expected` is not an array of numbers.
+    """
     have, want = (
         as_numbers(got),
         None if isinstance(expected, (tuple, bool)) else as_numbers(expected),
@@ -69,9 +78,10 @@ def is_sequence(x):
 
 
 def as_numbers(x):
-    """Return x as an array of numbers, or None if it is not one.
+    """Return x as an array of numbers, or None if that is not possible.
 
-    The result is None for a Tensor, a list of Tensors, or fractions.
+    The result is None for a ragged list, for texts and for Booleans. A Tensor is replaced by its
+    value.
     """
     try:
         x = np.asarray(_plain(x))

@@ -1,4 +1,4 @@
-"""Compare the learner's rules with the library's rows: same_line."""
+"""Compare the learner's rules with the rules of the library: `same_line`."""
 
 import dis
 import inspect
@@ -40,9 +40,10 @@ ICONS = {
 
 
 class Comparison(Picture):
-    """Hold the result of `same_line`.
+    """Display the result of `same_line`, as a table in a notebook and as text elsewhere.
 
-    `status` is "not yet", "wrong" or "right"; `lines` holds a Line for each rule.
+    `lines` is a list with one Line for each rule. `status` is "wrong" if a rule is wrong, "not yet"
+    if one is not yet written, and otherwise "right".
     """
 
     def __init__(self, lines):
@@ -113,25 +114,33 @@ LATER = "shown after you write yours"  # or it would be copied
 def same_line(mine, row=None, argument=0):
     """Compare the learner's rules with the library's, by their code and by their results.
 
-        same_line(my_rule, ag.multiply, 0)                      # one rule: of argument 0, x
-        same_line({ag.multiply: [f, g], ag.add: [f, g]})        # a lesson's rules, one per argument
+        same_line(my_rule, ag.multiply, 0)                  # a single rule, for argument 0, x
+        same_line({ag.multiply: [f, g], ag.add: [f, g]})    # all rules of a lesson, one per
+        argument
 
-    A rule takes the arguments that the engine passes, `g, z, x, y` and the row's keywords, in this
-    order; or some of them, by these names. The verdict on each rule is one of these:
-
-    - "same line", even if the letters differ;
-    - "different, and right";
-    - "right, with a limit", with the limit: other keywords, more axes, arrays in place of numbers,
-      numbers so large or small that digits are lost, or 0 where there is no slope;
-    - "not the same", with the input that was tried;
-    - "not yet".
+    A rule takes the arguments that the engine passes, in this order: `g, z, x, y` and the row's
+    keywords. It may also take only some of them, by these names. A list may contain None for an
+    argument that has no rule, such as the condition of `where`.
 
     Each rule is tried at random numbers and at special ones: 0, below 0, large, small, nearly
     equal, and whole constants. At a kink, any slope between the slopes that meet there is right,
-    and the verdict mentions it. At a tie, the parts of all slots together must equal the upstream
-    gradient; a slot for which the learner has no rule counts with the library's rule. None in a
-    list leaves its argument out, such as the condition of `where`, which has no rule. A mistake is
-    shown, never raised.
+    and the verdict mentions the kink. At a tie, the parts that the rules of all arguments receive
+    must add up to the upstream gradient. The library's rule is used for an argument without a rule
+    of the learner.
+
+    Returns
+    -------
+    Comparison
+        A verdict on each rule. A mistake of the learner is shown and never raised. The verdicts
+        are:
+
+        - "same line", or "same line, other letters";
+        - "different, and right";
+        - "right, with a limit", with the limit: other keywords, more axes, arrays in place of
+          numbers,
+          numbers so large or small that digits are lost, or 0 where there is no slope;
+        - "not the same", with the input that was tried;
+        - "not yet".
     """
     if row is not None:
         return Comparison([_one({argument: mine}, row, argument)])
@@ -159,7 +168,11 @@ def same_line(mine, row=None, argument=0):
 
 
 def _lesson(key, rules):
-    """Return the Lines for the rules of one row."""
+    """Return a list with a Line for each of the learner's rules of a single row.
+
+    `key` is the row, or a function of the library that calls it. `rules` is a list of rules, or one
+    rule.
+    """
     row = _row(key)
     if callable(rules):
         rules = [rules]
@@ -196,9 +209,10 @@ def _lesson(key, rules):
 
 
 def _one(rules, key, argument):
-    """Return the Line of the learner's rule of one argument.
+    """Return the Line for the learner's rule of a single argument of a row.
 
-    `rules` maps the arguments to the rules that the learner wrote for them.
+    `key` is the row, or a function of the library that calls it. `rules` is a dict from the
+    position of each argument to the learner's rule for it, and `argument` is the position to judge.
     """
     row, mine = _row(key), rules[argument]
     text = source(mine)
@@ -272,8 +286,8 @@ def _one(rules, key, argument):
             note=[
                 (
                     "",
-                    f"{', '.join(letters + keywords)} are passed. Take all of these in this "
-                    "order, or some of them by these names.",
+                    f"The engine passes {', '.join(letters + keywords)}. Your rule must take all of "
+                    "them in this order, or some of them by these names.",
                 )
             ],
         )
@@ -281,9 +295,11 @@ def _one(rules, key, argument):
 
 
 def _judged(line, rules, library, row, argument, how, letters, keywords):
-    """Return `line` with its verdict.
+    """Return `line` with its verdict and, if necessary, a note that explains the verdict.
 
-    The verdict compares the results of the two rules on the same numbers, then their code.
+    The results of the two rules on the same numbers are compared first, and then their code.
+    `library` is the library's rule, and `how` is the result of `_convention` for the learner's
+    rule.
     """
     mine = rules[argument]
     trials = []
@@ -318,7 +334,10 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
             return line._replace(
                 verdict="same line, other letters",
                 note=[
-                    ("", f"Your rule has {', '.join(renamed)} for {', '.join(renamed.values())}.")
+                    (
+                        "",
+                        f"Your rule writes {', '.join(renamed)} for {', '.join(renamed.values())}.",
+                    )
                 ],
             )
     for case in _ties(row, argument):
@@ -370,10 +389,10 @@ Trial = namedtuple("Trial", "fault lines wanted got g")
 
 @lru_cache(maxsize=128)
 def _cases(row, argument):
-    """Return the Cases for which a rule has to be right.
+    """Return the list of Cases for which a rule must be right.
 
-    For an elementwise row they are numbers at which the row has a slope; for other rows they are
-    arrays, in the simplest call.
+    For an elementwise row, they are numbers at which the row has a slope. For any other row, they
+    are the arrays of the simplest call.
     """
     if row.kind != "elementwise":
         return _on_arrays(row, argument)[:1]
@@ -403,13 +422,13 @@ def _cases(row, argument):
 # Points where a row states its slope, which is neither a limit nor between two slopes. A rule that
 # gives no number there is right elsewhere.
 STATED = {"power": [0, 0]}
-AS_STATED = "Right wherever the slope is derived. Here the library sets it by convention:"
+AS_STATED = "Right wherever the slope can be derived. Here the library defines it by convention:"
 # At a point without a slope, a rule may return 0 in place of nan, and nothing else.
 NO_SLOPE = "Right wherever there is a slope. Here there is no slope, so nan is expected:"
 
 
 def _kinks(row, argument):
-    """Return [(Case at a kink, (slope before, slope after)), …]."""
+    """Return a list of (Case at a kink, (slope before the kink, slope after it))."""
     if row.kind != "elementwise":
         return []
     rng = np.random.default_rng(2)
@@ -420,7 +439,10 @@ def _kinks(row, argument):
 
 
 def _limits(row, argument):
-    """Return [(Case, the remark on a rule that fails only there), …]."""
+    """Return (Case, remark) pairs for Cases on which a rule may fail and still be right elsewhere.
+
+    The verdict shows the remark if the rule fails on the Case.
+    """
     if row.kind != "elementwise":
         return [
             (case, "Right for the simplest call, but wrong with these arguments:")
@@ -439,7 +461,7 @@ def _limits(row, argument):
             (NO_SLOPE, special_points(row, argument)[2]),
             (AS_STATED, stated),
             ("Right for single numbers. With arrays in their place it is wrong:", [several]),
-            ("Right on paper, but in floating-point numbers digits are lost here:", extreme),
+            ("Right on paper, but floating-point numbers lose digits here:", extreme),
         ]
         for xs in inputs
         if (case := _case(row, argument, xs, {}, rng, inside=said != NO_SLOPE))
@@ -474,7 +496,8 @@ def _ties(row, argument):
 def _shared(rules, row, argument, trial, letters, keywords):
     """Return a sentence that explains wrong gradients at a tie, or "" if the gradients are right.
 
-    For a slot without a rule from the learner, the library's rule is used.
+    `trial` is the Trial of the rule for `argument`. The gradients of the other arguments come from
+    the learner's `rules`, or from the library if there is no such rule.
     """
     if row.kind != "elementwise" and np.any(trial.got[trial.wanted == 0]):
         return (
@@ -502,9 +525,9 @@ def _shared(rules, row, argument, trial, letters, keywords):
 
 
 def _case(row, argument, xs, keywords, rng, inside=True):
-    """Return the Case at these inputs.
+    """Return the Case with the inputs `xs` and a random upstream gradient.
 
-    Return None outside the row's domain, if the Case is to be `inside`.
+    If `inside` is True, return None if the value or the gradient is not finite at these inputs.
     """
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -517,9 +540,10 @@ def _case(row, argument, xs, keywords, rng, inside=True):
 
 
 def _fitted(g, shape):
-    """Return g summed over the broadcast axes, or g itself if its shape does not fit.
+    """Return g summed over the broadcast axes, so that it has the given shape.
 
-    The engine does the same with the result of a rule.
+    The engine does the same with the result of a rule. If the shapes do not fit, g is returned
+    unchanged.
     """
     try:
         return unbroadcast(g, shape)[()]
@@ -528,9 +552,10 @@ def _fitted(g, shape):
 
 
 def _trial(mine, how, case, letters):
-    """Return the Trial of the rule `mine` on a Case.
+    """Call the learner's rule `mine` on a Case, and return the Trial.
 
-    `fault` is "" if the rule agrees with the library; `lines` describe its result in words.
+    Its `fault` is "" if the rule agrees with the library. Its `lines` are (label, text) pairs that
+    describe the call and the results. `how` is the result of `_convention`.
     """
     passed = [
         np.copy(value)[()] if isinstance(value, np.ndarray) else value
@@ -602,9 +627,9 @@ def _shown(value):
 
 
 def _cause(trials, row, argument, letters):
-    """Return the likely cause of a wrong rule, one that explains every trial.
+    """Return a sentence with the likely cause of a wrong rule, or "" if the cause is unknown.
 
-    Return "" if there is none.
+    The cause must explain the results of all trials.
     """
     if any(trial.got is None for trial in trials):
         return ""
@@ -635,9 +660,9 @@ def _cause(trials, row, argument, letters):
 
 
 def _row(key):
-    """Return the row behind a public name.
+    """Return the row of the table that belongs to `key`, or `key` itself if there is none.
 
-    For example ag.clip prepares its arguments for a row of the same name.
+    `key` may be a function of the library that calls a row of the same name; ag.clip is an example.
     """
     if callable(key) and not isinstance(key, Primitive):
         return ops.ROWS.get(getattr(key, "__name__", None), key)
@@ -657,7 +682,11 @@ def _arguments(row):
 
 
 def _convention(mine, letters, keywords):
-    """Return how `mine` can be called like the library's rule: "position", "name" or None."""
+    """Return how to call the learner's rule `mine`: "position", "name", or None for neither.
+
+    The engine passes arguments with the names `letters` and `keywords`. "position" means that the
+    rule takes all of them in this order, and "name" that it takes some of them by name.
+    """
     try:
         signature = inspect.signature(mine)
     except ValueError:  # NumPy's own functions may have no signature
@@ -674,7 +703,11 @@ def _convention(mine, letters, keywords):
 
 
 def _roles(function, how, letters, keywords):
-    """Map the names in the function to the library's letters, and number its own names."""
+    """Return a dict that translates the variable names in a rule into common names.
+
+    A parameter gets the library's letter for it, and a local variable a number. `how` is the result
+    of `_convention`.
+    """
     code, passed, roles = function.__code__, iter([*letters, *keywords]), {}
     for p in inspect.signature(function).parameters.values():
         by_order = how == "position" and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
@@ -690,7 +723,8 @@ def _roles(function, how, letters, keywords):
 def _steps(code, roles):
     """Return the instructions of a function, with its variable names replaced by their `roles`.
 
-    Line numbers, docstring and omitted parameters do not affect them.
+    Two functions that differ only in line numbers, docstrings or unused parameters have equal
+    instructions.
     """
     steps = []
     for step in dis.get_instructions(code):

@@ -1,7 +1,4 @@
-"""Run an answer once: limit its steps and waiting time, and capture its output.
-
-Changed arguments are detected.
-"""
+"""Run an answer: limit its steps and waiting time, capture its output, detect changed arguments."""
 
 import _signal
 import copy
@@ -39,13 +36,13 @@ MOST_PRINTED = 5_000  # characters that the calls of one check may print
 class StepLimitExceeded(
     BaseException
 ):  # a BaseException, because an `except Exception` inside the loop would catch an Exception
-    """Report that a call did not end."""
+    """Report that a call of the learner's code did not end within the limits."""
 
     cause = Cause("endless")
 
 
 class Waiting(StepLimitExceeded):
-    """Report that a call waits for a sleep or for an input."""
+    """Report that a call of the learner's code waits, for a sleep or for input."""
 
     cause = Cause("waits")
 
@@ -75,14 +72,20 @@ def _stays_on_its_line(code):
 
 
 def bounded(function, *args, most=None):
-    """Return the result of the function; raise StepLimitExceeded after too many steps.
+    """Return `function(*args)`, but stop the call if it takes too many steps.
 
-    A step is a call, or a line of code outside libraries; in code with a loop on one line, where no
-    new line begins, it is an instruction. Where signals exist, in the main thread and outside a
-    browser, StepLimitExceeded is also raised after waiting for LONGEST; a slow machine does not
-    count as waiting.
+    A step is a call, or a line of code outside libraries. In code with a loop on one line, where no
+    new line begins, a step is an instruction. The default of `most` is MOST_STEPS. If a trace
+    function is already set, for example by a debugger, steps are not counted.
 
-    If a trace function is already set, for example by a debugger, steps are not counted.
+    Raises
+    ------
+    StepLimitExceeded
+        After more than `most` steps, or after MOST_SECONDS of computing.
+    Waiting
+        After the call has waited for LONGEST seconds, unless the machine is busy. This works only
+        in the
+        main thread, on a system that has signals, and not in a browser.
     """
     if sys.gettrace():
         return function(*args)
@@ -120,7 +123,7 @@ def bounded(function, *args, most=None):
 
 @contextmanager
 def _ringing(ring):
-    """Call `ring` every LONGEST seconds, or never if signals do not exist."""
+    """Call `ring` every LONGEST seconds during the block, or never if signals do not exist."""
     try:
         before = _signal.signal(
             signal.SIGALRM, ring
@@ -137,12 +140,11 @@ def _ringing(ring):
 
 
 def copies(args):
-    """Return a copy of the arguments for one call.
+    """Return a list with a copy of each argument, for one call.
 
-    The call may write into its arrays, lists and dicts, and draw from its generators.
-
-    An array given twice is one array in the copy too; objects of other kinds are passed as they
-    are.
+    The call may then write into the copied arrays, lists and dicts, and draw from the copied random
+    generators. Objects of other kinds are not copied. An object that is passed twice is copied
+    once, so that the copies are one object too.
     """
     made = {}
 
@@ -166,9 +168,10 @@ def copies(args):
 
 
 def unchanged(before, after):
-    """Return True if arrays and lists hold the same values as before.
+    """Return True if `after` holds the same values as `before`.
 
-    Other objects are not compared; for example, a function may fill a dict that it receives.
+    Numbers, texts and arrays are compared, also inside lists and tuples. Any other object counts as
+    unchanged; for example, a function may fill a dict that it receives.
     """
     if isinstance(before, np.ndarray):
         return (
@@ -182,7 +185,10 @@ def unchanged(before, after):
 
 
 class Printed(io.StringIO):
-    """Pass on and store the learner's output, up to MOST_PRINTED characters in one check."""
+    """Store what the learner's function prints, and show it up to a limit.
+
+    All calls of one check may show MOST_PRINTED characters together.
+    """
 
     left = MOST_PRINTED
 
@@ -210,11 +216,11 @@ class Outcome:
     value : object
         The result; None if the call raised an error.
     error : BaseException, optional
-        The error, of type StepLimitExceeded if the call was stopped.
+        The error that the call raised, a StepLimitExceeded if the call was stopped.
     printed : str
-        What the call printed.
+        The text that the call printed.
     passed : tuple of pairs
-        Each argument before the call, and the copy that the call got.
+        For each argument, the original and the copy that was passed.
     """
 
     value: object = None
@@ -224,14 +230,14 @@ class Outcome:
 
     @property
     def mutated(self):
-        """Return the pairs of `passed` in which the call changed its copy in place."""
+        """Return the list of those pairs in `passed` in which the call changed the copy."""
         return [pair for pair in self.passed if not unchanged(*pair)]
 
     def raises_as(self, other):
-        """Return True if both calls raised the same error: of one type, with the same message.
+        """Return True if this call and `other` raised the same type of error with the same message.
 
-        The message about a local variable without a value names it, and learners choose its name,
-        so two such messages count as the same.
+        Messages about a local variable without a value always count as the same, because they
+        contain the name of the variable, which learners choose.
         """
         mine, theirs = self.error, other.error
         return (
@@ -243,20 +249,23 @@ class Outcome:
 
 
 def run(function, args, given=None, most=None, printed=None):
-    """Return the Outcome of one call of `function`, which is stopped if it does not end.
+    """Call `function` with copies of `args`, and return the Outcome.
+
+    A call that does not end is stopped.
 
     Parameters
     ----------
     function : callable
         The function to call; its NumPy warnings are not shown.
     args : sequence
-        The arguments; the call gets copies of them.
+        The arguments, which are copied before the call.
     given : sequence, optional
-        The copies to pass, if the caller passes the same ones again.
+        The copies to pass, for a caller that passes the same copies again.
     most : int, optional
-        The largest number of steps; MOST_STEPS if it is not given.
+        The largest number of steps; the default is MOST_STEPS.
     printed : io.StringIO, optional
-        Collects the output of the call; a Printed also shows it.
+        The file that collects the output of the call. An object of class Printed also shows the
+        output.
     """
     given = copies(args) if given is None else given
     printed = io.StringIO() if printed is None else printed

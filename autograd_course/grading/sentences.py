@@ -1,6 +1,6 @@
-"""Write the sentences that a learner reads from the data in causes.py.
+"""Turn the data of causes.py into the sentences that a learner reads.
 
-No other module of the grader holds these sentences.
+No other module of the grader contains these sentences.
 """
 
 import re
@@ -20,11 +20,11 @@ SENTENCES = {
     "a set": "Expected {0} values in order, got a set, which has no order.",
     "one value": "Expected {0} values, got one.",
     "number of values": "Expected {0} values, got {1}.",
-    "number of parts": "Expected {0} values, got {1}: write them in this order, in brackets.",
-    "one part": "Expected {0} values, got one: write them in this order, in brackets.",
+    "number of parts": "Expected {0} values, got {1}: write them in the order shown, in brackets.",
+    "one part": "Expected {0} values, got one: write them in the order shown, in brackets.",
     "not a text": "Expected a text, in quotes.",
     "not a truth value": "Expected True or False.",
-    "a comparison times g": "This is a Boolean. Comparisons bind last, so put the comparison in parentheses. "
+    "a comparison times g": "This is a Boolean. Python compares last, so put the comparison in parentheses. "
     "Multiply g by it: g * (…).",
     "truth values": "Expected numbers, got True or False for each entry.",
     "several numbers": "Expected a single number, got a list or an array (number of entries: {0}): is a sum missing, or is there a bracket or a comma too many?",
@@ -52,17 +52,17 @@ SENTENCES = {
     "sign": "The absolute value is right, but it has the wrong sign.",
     "degrees": "Off by the factor {0}: degrees, where radians are meant?",
     "base of the logarithm": "Off by the factor {0}: which base does your logarithm have?",
-    "nearly": "Nearly right, less than 0.005 % off: a difference quotient, a rounded number or a small number added "
-    "can do that.",
-    "last digits": "About nine digits are right. Digits are lost by rounding, where nearly equal numbers are subtracted, and "
-    "where a small number is added to a large one.",
+    "nearly": "Nearly right, less than 0.005 % off. The cause may be a difference quotient, a rounded number, or a "
+    "small number that was added.",
+    "last digits": "About nine digits are right. Digits are lost by rounding, by subtracting nearly equal numbers, and "
+    "by adding a small number to a large one.",
     "factor": "Every entry is {0:.4g} times what was expected.",
     "too large": "Every entry is {0:.4g} too large.",
     "too small": "Every entry is {0:.4g} too small.",
     "transposed": "The right numbers, but transposed.",
-    "layout": "The right numbers in other places: reshape keeps the order in which they are read, and a transpose "
+    "layout": "The right numbers in other places: reshape keeps the entries in their order, but a transpose "
     "changes it.",
-    "reversed": "The right numbers, last to first along axis {0}.",
+    "reversed": "The right numbers, in reverse order along axis {0}.",
     "other places": "The right numbers in other places.",
     "cut off": "The result was truncated to whole numbers: is there a //, an int( ), or an array of integers?",
     "rounded": "Right, but rounded to {0} decimals: keep all of them.",
@@ -70,20 +70,20 @@ SENTENCES = {
     "first entry": "The first entry that differs is {0}.",
     "right elsewhere": "It is right in a different case: {0}. What is different here?",
     # what the function does
-    "not a function": "The check calls your answer: give it the function, not a result.",
+    "not a function": "The check calls your answer, so pass the function itself, not a result.",
     "function in a tuple": "Expected a function, got a list or tuple that contains one: is a comma or a bracket in the wrong place?",
-    "endless": "Your function does not end: what should become smaller, or False, in each turn of the loop?",
-    "waits": "Your function waits for input() or sleep(). The check passes all inputs as arguments and cannot answer.",
+    "endless": "Your function does not end: what should become smaller, or become False, so that the loop stops?",
+    "waits": "Your function waits for input() or sleep(). The check passes all inputs as arguments, and types nothing.",
     "printed": "Your function prints the result and returns None: write return instead of print.",
     "nothing": "Your function returned None. Write return in front of the result. Does every branch return a value? (list.sort, list.append and np.add.at change their argument and return None.)",
-    "array overwritten": "Your function modifies the caller's array. -= and *= do that too: make a new array, x - … in place of "
-    "x -= ….",
+    "array overwritten": "Your function modifies the caller's array. -= and *= do that too. Make a new array: write x - … "
+    "instead of x -= ….",
     "list overwritten": "Your function modifies the caller's list. Make a new list instead.",
     "result overwritten": "Your function returns the same array every time and overwrites it at the next call, so "
     "earlier results change. Create a new array inside the function.",
     "state: second call": "The first call is right, but the second call returns a different result for the same arguments: "
     "your function keeps something between the calls.",
-    "state: other arguments": "The result is right in a second call: your function keeps something from an earlier call with other arguments.",
+    "state: other arguments": "The result is right when the call is repeated: your function keeps something from an earlier call with other arguments.",
     "state: other g": "The result is right for new arrays: your function keeps something from an earlier call with a different g.",
     # an error of Python or NumPy; {0} is the name in its message
     "error: blank": "Your answer still contains a ...: replace it with a value.",
@@ -102,16 +102,16 @@ SENTENCES = {
     "error: view": "NumPy's view reads the same bytes as a different dtype. To change the shape, write x.reshape(…).",
     "error: length as dtype": "A length was taken for a dtype: np.zeros takes the shape as one tuple, np.zeros((2, 3)), and x.reshape(…) changes the shape, not x.view(…).",
     "error: transpose": "NumPy's transpose takes every axis in its new order. To swap two axes, write np.swapaxes(x, i, j), or x.mT for the last two.",
-    "error: broadcast": "The shapes of two arrays do not fit. Did a sum, a mean or a squeeze lose an axis? keepdims=True keeps it, with length 1.",
+    "error: broadcast": "The shapes of two arrays do not match. Did a sum, a mean or a squeeze lose an axis? keepdims=True keeps it, with length 1.",
     "error: NumPy name": "NumPy has no np.{0}: PyTorch's cat is np.concatenate in NumPy, clamp is np.clip, and ln is np.log.",
     "error: array as number": "float( ), int( ) and the functions of math take single numbers: np.exp, np.tanh and so on take arrays.",
     "error: negative whole power": "NumPy cannot raise integers to negative integer powers: divide, or write it as y ** -1.0.",
     "error: function as value": "Expected a value, got a function: call it, f(x). Or are the parameters in another order?",
     "error: caret": "In Python, write a power as **: ^ is a different operator.",
     "error: dim": "NumPy writes axis=… and keepdims=True, by name, where PyTorch has dim and keepdim.",
-    "error: create_graph": "The library needs no such argument: a backward pass may run again, and the result of ag.grad can be differentiated.",
+    "error: create_graph": "The library does not have this argument, and does not need it: a backward pass can be repeated, and the result of ag.grad can be differentiated.",
     "error: gradient": "Pass the upstream gradient as grad, or by position: z.backward(g).",
-    "error: entry of a number": "A number has no entries to write into, and the check also passes single numbers. np.where takes both.",
+    "error: entry of a number": "A number has no entries to write into, and the check also passes single numbers. np.where works for numbers and arrays.",
     "error: number attribute": "That is a plain Python number, which has no .{0}.",
     "error: Tensor attribute": "That is a plain array, and .{0} belongs to a Tensor. (.data and .grad are arrays.)",
     "error: NumPy already": "It is a NumPy array already. Write x.copy() for a copy.",
@@ -124,8 +124,8 @@ SENTENCES = {
     "error: index": "An axis of length {1} has no index {0}. Python counts from 0, and −1 is the last index.",
     "error: list index": "Python counts from 0: the last of n entries has the index n − 1, or −1.",
     "error: number of indices": "Too many indices for the {0} axes that the array has here: {1}. x[i] reads an entry if there is one axis, and a row if there are two.",
-    "error: shapes of @": "@ is the matrix product: it takes arrays, and the last axis of the left one must be as long as the first "
-    "of the right one (with more axes, the last but one). * multiplies entry by entry.",
+    "error: shapes of @": "@ is the matrix product of two arrays. The last axis of the left array must be as long as the first axis "
+    "of the right array (with more axes, the second to last). * multiplies entry by entry.",
     "error: recursion": "Your function calls itself and never ends.",
     "error: exit": "exit ends the whole program. To end a function, write return.",
 }
@@ -134,7 +134,7 @@ NOTES = {  # results that are described, not shown
     "a function": "a function",
     "overwritten": "the result of the first call, overwritten",
     "new array": "a new array at each call",
-    "first call differs": "a different result at the first call than at the second",
+    "first call differs": "a result that differs between the first and the second call",
     "same always": "the same result, regardless of earlier calls",
     "no library function": "none of these",
 }
@@ -153,7 +153,10 @@ ALL_SHOWN = 24  # entries of an array that a verdict shows; of a larger one the 
 
 
 def sentence(cause):
-    """Return the sentence for a Cause; return a hint that is already text unchanged."""
+    """Return the sentence that tells a learner the Cause.
+
+    If `cause` is a text, it is returned unchanged.
+    """
     if isinstance(cause, str):
         return cause
     if cause.kind == "own":
@@ -168,7 +171,10 @@ def sentence(cause):
 
 
 def _instead(name):
-    """Return what to write for a method that only PyTorch's tensors have, or "" if unknown."""
+    """Return advice on what to write for a method that only PyTorch's tensors have.
+
+    Return "" if no replacement is known.
+    """
     advice = hint_for(name)
     if advice and ".data" not in advice and "Tensor" not in advice:
         return advice
@@ -179,9 +185,10 @@ def _instead(name):
 
 
 def _of_part(part, text):
-    """Return a sentence about one part of an answer.
+    """Return a sentence about a single part of an answer, or `text` if `part` is None.
 
-    The name of the part comes before the sentence, and the verdict on the other parts after it.
+    The sentence begins with the name of the part. If all other parts are right, it ends with this
+    fact.
     """
     if not part:
         return text
@@ -199,7 +206,7 @@ def _of_part(part, text):
 
 
 def rows(difference):
-    """Return the texts of a Difference: the call, its result and the expected result."""
+    """Return the three texts of a Difference: the call, its result and the expected result."""
     tried, wanted = WHEN[difference.when]
     where, entry = difference.where, difference.entry
     got, expected = (shown(x, entry) for x in (difference.got, difference.expected))
@@ -212,9 +219,10 @@ def rows(difference):
 
 
 def shown(value, entry=None, digits=8):
-    """Return one side of a Difference as a text.
+    """Return the result or the expected result of a Difference as a text.
 
-    If the value is not shown whole, the text includes its entry at `entry`.
+    If the value is an array with too many entries to show, the text includes the entry at index
+    `entry`.
     """
     if isinstance(value, Words):
         return str(value)
@@ -229,9 +237,9 @@ def shown(value, entry=None, digits=8):
 
 
 def formula(text):
-    """Decorate a function so that a verdict shows it as `text`, such as "f(x, y) = x²y".
+    """Return a decorator that makes verdicts show a function as `text`, such as "f(x, y) = x²y".
 
-    Otherwise its name in the course's file would be shown.
+    Without the decorator, verdicts show the name that the function has in the course's files.
     """
 
     def register(function):
@@ -242,7 +250,7 @@ def formula(text):
 
 
 def brief(x, digits=8):
-    """Return a value in one line, as a verdict shows it, with `digits` digits of a number."""
+    """Return a value as a text of one line for a verdict, with `digits` digits for a number."""
     if isinstance(x, np.ndarray) and not x.ndim:
         x = x[()]
     if isinstance(x, (float, np.floating)):
@@ -271,12 +279,12 @@ def brief(x, digits=8):
 
 
 def shortest(text, most):
-    """Return a text cut to at most `most` characters."""
+    """Return `text` unchanged if it has at most `most` characters, or else cut it and add "…"."""
     return text if len(text) <= most else text[: most - 3] + "…"
 
 
 def called(function, args):
-    """Return the call as a learner would write it, and the formulas of its arguments."""
+    """Return a call as a learner would write it, followed by the formulas of its arguments."""
     name = brief(function) if callable(function) else "f"
     formulas = "".join(f", where {a.formula}" for a in args if hasattr(a, "formula"))
     return f"{'your function' if name == '<lambda>' else name}({', '.join(map(brief, args))}){formulas}"

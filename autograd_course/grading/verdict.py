@@ -1,4 +1,4 @@
-"""Verdict, the result of a check, and how it shows a value and the learner's own error."""
+"""Define Verdict, the result of a check, and how it shows values and the learner's errors."""
 
 import linecache
 import re
@@ -13,10 +13,19 @@ from .sentences import named, rows, sentence, shortest
 
 
 class Verdict:
-    """Hold the result of a check: `status` is "not yet", "wrong" or "right".
+    """Hold and display the result of a check.
 
-    `rows` are (label, text) pairs. The text form begins with the status. In the row "see", the text
-    is a function; in HTML it is a link to the playground, which draws the function.
+    Parameters
+    ----------
+    status : str
+        "not yet", "wrong" or "right".
+    *rows : pairs of str
+        (label, text) pairs, shown in this order. An empty text is left out. The text of the row
+        "see" is
+        the code of a function, shown in HTML as a link to the playground, which draws this
+        function.
+    cause : Cause, optional
+        The reason why the answer is wrong.
     """
 
     # Each has a line style and no colour, because colours have other meanings in the lessons.
@@ -60,16 +69,20 @@ class Verdict:
 
 
 def _link(text):
-    """Return a link to a function in the playground, where its gradients can be seen."""
+    """Return an HTML link to the playground, which shows the gradients of the function in `text`."""
     address = f"playground.ipynb#{urlencode({'text': text})}"
     return f'<a href="{address}">the gradients of <code>{escape(text.splitlines()[-1])}</code> in the Playground</a>'
 
 
 class Wrong(Exception):
-    """Report a wrong answer: its Difference and its Cause.
+    """Report a wrong answer, with its Difference and its Cause.
 
-    An exercise passes texts: the call that was tried, its result, the expected result, and a hint,
-    which is a text, a Cause or "".
+    Parameters
+    ----------
+    tried, got, expected : str
+        Texts for the verdict: the call that was tried, its result and the expected result.
+    hint : str or Cause
+        The hint for the learner, or "".
     """
 
     def __init__(self, tried, got, expected, hint):
@@ -78,18 +91,18 @@ class Wrong(Exception):
 
     @classmethod
     def of(cls, difference, cause):
-        """Return the Wrong with this Difference and this Cause."""
+        """Create a Wrong from a Difference and a Cause."""
         wrong = cls("", "", "", cause)
         wrong.difference = difference
         return wrong
 
     def because(self, hint):
-        """Return the Wrong with the same Difference and another hint."""
+        """Return a Wrong with the same Difference and another hint, which is a text or a Cause."""
         return Wrong.of(self.difference, hint if isinstance(hint, Cause) else own(hint))
 
     @property
     def shown(self):
-        """Return the texts of the Difference, as `rows` writes them."""
+        """Return the texts (tried, got, expected) that a verdict shows."""
         return rows(self.difference)
 
     def __str__(self):
@@ -97,11 +110,14 @@ class Wrong(Exception):
 
 
 class NotYet(Exception):
-    """Report that the stub, or a part of it, is not filled in."""
+    """Report that the learner has not yet filled in the stub, or a part of it."""
 
 
 def shortened(error):
-    """Return the error's text with only the learner's own lines, the lines of `__main__`."""
+    """Return an error's message, below the lines of the learner's code that led to the error.
+
+    Only lines of `__main__` are shown, the last six of them.
+    """
     lines = []
     for frame, line in traceback.walk_tb(error.__traceback__):
         if frame.f_globals.get("__name__") == "__main__":
@@ -117,7 +133,8 @@ def shortened(error):
 def not_run(names):
     """Return True if the last cell in Jupyter assigns one of `names` and has a syntax error.
 
-    No line of such a cell ran, so the names still hold what an earlier version of it assigned.
+    No line of such a cell was run, so the names still hold the values of an earlier version of the
+    cell.
     """
     shell = "IPython" in sys.modules and sys.modules["IPython"].get_ipython()
     last = getattr(shell, "last_execution_result", None)
@@ -128,7 +145,10 @@ def not_run(names):
 
 
 def _cell(filename):
-    """Return "cell [7], " in a notebook: the number that JupyterLab shows beside the cell."""
+    """Return a text such as "cell [7], ", with the number that JupyterLab shows beside the cell.
+
+    Return "" outside Jupyter. `filename` is the name under which IPython compiled the cell.
+    """
     shell = "IPython" in sys.modules and sys.modules["IPython"].get_ipython()
     name = shell and shell.compile.format_code_name(filename)
     number = name and re.search(r"\d+", name[1])

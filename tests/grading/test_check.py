@@ -200,7 +200,7 @@ WRONG = [
     ("99.pair", (500, 1000 + 1e-9j), "complex number"),
     ("99.slope", lambda x: print(end=""), "Does every branch return"),
     ("99.slope", lambda: 1, "TypeError"),
-    ("99.slope", 1.0, "give it the function"),
+    ("99.slope", 1.0, "pass the function itself"),
     ("99.pair", (1000, 500), "the two swapped"),
     ("99.pair", (500, 2000), "Number 2 of 2 differs."),
     ("99.pair", (5000, 10000), "Ten times both."),
@@ -259,7 +259,7 @@ WRONG = [
     (
         "99.slope",
         lambda x: ag.Tensor(x, requires_grad=True).backward(retain_graph=True),
-        "may run again",
+        "backward pass can be repeated",
     ),
     (
         "99.slope",
@@ -534,9 +534,9 @@ def test_bounded_counts_calls_and_lines_and_leaves_a_debugger_alone():
             lambda x: x.T.reshape(5, 8),
             "at [0, 1]: 8",
             "at [0, 1]: 1",
-            "in other places: reshape keeps the order",
+            "in other places: reshape keeps the entries",
         ),
-        (lambda x: x[::-1], "at [0, 0]: 32", "at [0, 0]: 0", "last to first along axis 0"),
+        (lambda x: x[::-1], "at [0, 0]: 32", "at [0, 0]: 0", "in reverse order along axis 0"),
         (lambda x: x.T, "shape (8, 5)", "shape (5, 8)", "transposed?"),
         (lambda x: x[0], "shape (8", "shape (5, 8)", "axis 0 is missing"),
         (

@@ -105,7 +105,7 @@ def test_where_numpy_was_imported_makes_no_difference():
 def test_other_letters():
     found = same_line(lambda upstream, out, a, b: upstream * b, ag.multiply, 0)
     assert (found.status, found.lines[0].verdict) == ("right", "same line, other letters")
-    assert "Your rule has upstream, out, a, b for g, z, x, y." in found.text
+    assert "Your rule writes upstream, out, a, b for g, z, x, y." in found.text
     assert (
         verdict(lambda g, z, y, x: g * x, ag.multiply, 0) == "same line, other letters"
     )  # it is called by position
@@ -218,8 +218,8 @@ def test_a_rule_may_return_0_where_there_is_no_slope():
         (lambda g: g, ag.sum, 0, "shape () for an input of shape (2, 3)"),
         (lambda g, x: g * cos(x), ag.sin, 0, "NameError: name 'cos' is not defined"),  # noqa: F821
         (lambda g: "g", ag.add, 0, "'g'"),
-        (lambda u, v: u * v, ag.multiply, 0, "g, z, x, y are passed"),
-        (np.multiply, ag.multiply, 0, "g, z, x, y are passed"),
+        (lambda u, v: u * v, ag.multiply, 0, "The engine passes g, z, x, y"),
+        (np.multiply, ag.multiply, 0, "The engine passes g, z, x, y"),
         (lambda g, z, x, y: (g * y) and None, ag.multiply, 0, "is there a return?"),
         (6.0, ag.multiply, 0, "Expected a function"),
     ],

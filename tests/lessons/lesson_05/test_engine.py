@@ -118,7 +118,7 @@ def test_one_wrong_piece_is_replaced_alone(here, capsys):
     Value, backward, _ = engine.from_lesson_05()
     said = capsys.readouterr().out.splitlines()
     assert [line for line in said if "its own" in line] == [
-        "order: not right yet; from now on the course uses its own."
+        "order: not right yet. From now on the course uses its own version."
     ]
     assert gradient(Value, backward) == 25
 
