@@ -5,7 +5,7 @@ table.
 import ast
 import re
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import NamedTuple
 
 import nbformat
@@ -137,13 +137,13 @@ class Load(NamedTuple):
     @property
     def minutes(self):
         return (
-            self.words / 110
-            + self.lines / 3
-            + 2.5 * self.predictions
-            + 1.4 * self.exercises
-            + self.pictures
+            self.words / 85
+            + self.lines / 4
+            + 2 * self.predictions
+            + 1.3 * self.exercises
+            + 2 * self.pictures
             + self.formulas / 2
-            + 1.5 * self.typed
+            + 2 * self.typed
             + self.elsewhere / 6
         )
 
@@ -185,10 +185,48 @@ def load(cells):
     return Load(**counts)
 
 
-# Eleven lessons as of 28 November 2026: the minutes, without optional parts, that a reader with
-# rusty calculus (00 to 08) and a mathematician new to NumPy (09 to 22) needed, and the content of
-# the lessons at that time.
+class Walk(NamedTuple):
+    """Record the minutes, without optional parts, that two readers needed for a lesson: one with
+    rusty calculus and a mathematician new to NumPy. `content` is the lesson as they read it.
+    """
+
+    rusty: int | None
+    mathematician: int | None
+    content: Load
+
+
+# 29 and 30 November 2026. The coefficients of `Load.minutes` are fitted to these 40 walks by least
+# squares of the relative errors, and rounded. A line of code is where the two readers differ
+# most: 5 a minute with rusty calculus, 3 1/2 for the mathematician, 4 here.
 WALKED = {
+    "00": Walk(None, 86, Load(1890, 81, 4, 11, 6)),
+    "01": Walk(78, 106, Load(1783, 106, 3, 16, 3, 5, 3)),
+    "02": Walk(None, 93, Load(2003, 90, 4, 13, 5, 10)),
+    "03": Walk(None, 97, Load(1791, 79, 4, 14, 4, 7, 5)),
+    "04": Walk(98, 104, Load(1619, 90, 3, 17, 5, 7, 5)),
+    "05": Walk(None, 109, Load(2081, 146, 3, 15, 3, 5, 3)),
+    "06": Walk(None, 119, Load(2260, 152, 2, 11, 4, 8)),
+    "07": Walk(64, 76, Load(1258, 53, 2, 20, 2, 1)),
+    "08": Walk(None, 97, Load(1780, 91, 4, 14, 3, 2, 3)),
+    "09": Walk(87, 83, Load(1895, 85, 3, 14, 2, 6, 3)),
+    "10": Walk(85, 99, Load(1904, 80, 3, 19, 3, 6, 3)),
+    "11": Walk(78, 82, Load(1804, 69, 4, 10, 5, 9)),
+    "12": Walk(85, 97, Load(1748, 164, 4, 8, 3)),
+    "13": Walk(79, 89, Load(1741, 125, 3, 13, 2, 5)),
+    "14": Walk(89, 98, Load(1763, 112, 2, 17, 5, 2)),
+    "15": Walk(95, 104, Load(2163, 117, 4, 13, 6, 5)),
+    "16": Walk(79, 85, Load(1949, 92, 4, 11, 4, 7)),
+    "17": Walk(87, 94, Load(2026, 107, 4, 13, 5, 2)),
+    "18": Walk(83, 89, Load(2011, 90, 3, 18, 3, 3)),
+    "19": Walk(90, 97, Load(1731, 101, 5, 14, 6, 1)),
+    "20": Walk(84, 97, Load(1899, 160, 4, 12, 1, 0, 0, 4)),
+    "21": Walk(80, 93, Load(1808, 92, 4, 13, 3, 0, 0, 40)),
+    "22": Walk(79, 93, Load(2087, 88, 3, 15, 2, 3)),
+}
+
+# 28 November 2026, before the lessons were rewritten; the coefficients are not fitted to these. The
+# reader had rusty calculus in 00 to 08, and was a mathematician in 09 to 22.
+WALKED_EARLIER = {
     "00": (54, Load(1382, 65, 4, 11, 5, 0)),
     "02": (73, Load(1464, 90, 4, 13, 5, 10)),
     "03": (86, Load(1429, 80, 4, 16, 4, 10)),
@@ -204,11 +242,35 @@ WALKED = {
 
 
 def test_the_minutes_are_those_that_readers_needed():
-    """The formula is at most a tenth off on average, and its total is not too short."""
-    parts = {lesson: (taken, 6 + had.minutes) for lesson, (taken, had) in WALKED.items()}
-    off = [abs(computed - taken) / taken for taken, computed in parts.values()]
-    assert sum(off) / len(off) < 0.10, parts
-    assert 1 < sum(c for _, c in parts.values()) / sum(t for t, _ in parts.values()) < 1.05
+    """The formula is at most 7 % off on average, lies between the two readers, and is not too short
+    for the walks to which it is not fitted.
+    """
+    walks = [
+        (lesson, walk._fields[role], taken, 6 + walk.content.minutes)
+        for lesson, walk in WALKED.items()
+        for role, taken in enumerate(walk[:2])
+        if taken
+    ]
+    off = {(lesson, role): computed / taken - 1 for lesson, role, taken, computed in walks}
+    assert mean(map(abs, off.values())) < 0.07, off
+    assert abs(mean(off.values())) < 0.02
+    role = {name: mean(e for (_, r), e in off.items() if r == name) for name in Walk._fields[:2]}
+    assert 0 < role["rusty"] < 0.08 and -0.08 < role["mathematician"] < 0
+    earlier = sum(6 + had.minutes for _, had in WALKED_EARLIER.values())
+    assert 0.95 < earlier / sum(taken for taken, _ in WALKED_EARLIER.values()) < 1.05
+
+
+OUTSIDE = {("01", "rusty"), ("06", "mathematician")}  # in these walks a reader is further off
+
+
+def test_the_announced_minutes_are_within_15_percent_of_those_of_both_readers():
+    outside = {}
+    for lesson, walk in WALKED.items():
+        first = nbformat.read(LESSONS[lesson], as_version=4).cells[0].source
+        for role, taken in zip(Walk._fields, walk[:2]):
+            if taken and abs(int(announced(first)[1]) - taken) > 0.15 * taken:
+                outside[lesson, role] = (int(announced(first)[1]), taken)
+    assert set(outside) == OUTSIDE, outside
 
 
 # Thirteen lessons as of 29 November 2026: the minutes, without optional parts, that a daily user of
@@ -217,16 +279,16 @@ WALKED_WITH_PYTORCH = {"00": 31, "01": 56, "02": 48, "03": 57, "04": 60, "05": 6
 WALKED_WITH_PYTORCH |= {"07": 50, "08": 54, "09": 51, "10": 57, "11": 46, "21": 48}
 
 
-def test_a_user_of_pytorch_needs_a_little_more_than_half_of_the_announced_minutes():
+def test_a_user_of_pytorch_needs_about_three_fifths_of_the_announced_minutes():
     minutes = {
         lesson: int(announced(nbformat.read(LESSONS[lesson], as_version=4).cells[0].source)[1])
         for lesson in WALKED_WITH_PYTORCH
     }
-    assert 0.5 < sum(WALKED_WITH_PYTORCH.values()) / sum(minutes.values()) < 0.6
+    assert 0.55 < sum(WALKED_WITH_PYTORCH.values()) / sum(minutes.values()) < 0.65
     pages = ["README.md", "notebooks/00_start_here.ipynb"]
     for text in [(ROOT / page).read_text(encoding="utf-8") for page in pages]:
         said = re.findall(r"you will need (.*?) of the announced minutes", text, re.IGNORECASE)
-        assert said == ["a little more than half"]
+        assert said == ["about three fifths"]
 
 
 @EVERY_LESSON
@@ -244,7 +306,7 @@ def test_the_announced_minutes_are_honest(lesson):
     )
     for number, minutes, part in zip((1, 2), parts, (every[:stop], every[stop:])):
         needed = 3 + load(part).minutes
-        assert needed - 2.5 <= minutes <= needed + 7.5 and minutes <= MOST_MINUTES, (
+        assert abs(minutes - needed) <= 4 and minutes % 5 == 0 and minutes <= MOST_MINUTES, (
             f"part {number}: {minutes} minutes announced, {needed:.0f} needed, {MOST_MINUTES} allowed: {load(part)}. "
             "Announce what is needed in the first cell, move the stop, cut, or make a section (optional)"
         )

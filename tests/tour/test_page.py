@@ -129,7 +129,7 @@ SPELLED = {"Five": 5, "Ten": 10, "Fifteen": 15, "Twenty": 20, "Twenty-five": 25,
 def minutes(cell):
     """Return the minutes for a first reading of a cell and for its folded text.
 
-    As in the lessons, a minute is 110 words, 8 lines of code, 2/5 of a prediction, or a slider. A
+    A minute is 110 words, 8 lines of code, 2/5 of a prediction, or a slider. A
     reader who came from lesson 10 took 147 minutes, where this computes 130.
     """
     text = "".join(cell["source"])
