@@ -57,7 +57,7 @@ function read(text, spec, {tight, wide} = {}) {
     if (wide)
         text = text.replace(WIDE, "^($1)");
     if (LIMITS.test(text))
-        throw new Unreadable("Write a sum with its index only, as in `sum_i`: it runs over all values.");
+        throw new Unreadable("Write a sum with its index only, as in `sum_i`. The index runs over all values.");
     if (text.includes("="))
         throw new Unreadable("“=” is not allowed there. Type the right-hand side only.");
     for (const [opened, closed] of ["[]", "{}"])
@@ -239,7 +239,7 @@ function refuseUnbound(entry, isBound) {
     const free = [...entry[2]].find(index => !isBound(index));
     if (free)
         throw new Mismatch(`The index ${free} of \`${asText(entry)}\` is ` +
-                           (/\p{L}/u.test(free) ? "neither on the left nor under a sum." : "a number: write a letter, or a sum over one."));
+                           (/\p{L}/u.test(free) ? "neither on the left nor under a sum." : "a number: write a letter, or a sum over a letter."));
 }
 
 // Return the value of a tree at one point, {letter: value, index: number}.
@@ -356,7 +356,7 @@ function judge(spec, number, typed) {
             continue;
         const where = pointsOf(spec, 3, {[letter]: 0});
         if (values(right, step, where, spec.sizes).flat(Infinity).every(Number.isFinite) && !agree(spec, step, tree, right, where))
-            return {kind: "equal", message: `It is equal, except where ${letter} is 0: there your line has no value, and the line asked for has one.`, tree};
+            return {kind: "equal", message: `It is equal, except where ${letter} is 0: there your line has no value, but the right line has one.`, tree};
     }
     const allowed = step.letters ? step.letters.split(" ") : letters(spec);
     const surplus = [...names(tree)].filter(name => !allowed.includes(name) && !(name in CONSTANTS)).sort();
@@ -413,7 +413,7 @@ function* repairs(spec, step, tree, right) {
                `The missing term contains ${[...names(term)].sort().join(", ") || "no letter"}.`];
     for (const one of every.filter(([kind, first]) => kind === "^" || kind === "call" && first === "exp"))
         yield [swapped(one, [one[0], one[1], ["negative", one[2]]]), "The sign of an exponent is wrong.",
-               `The exponent in \`${asText(one)}\` has to have the other sign.`];
+               `The exponent in \`${asText(one)}\` must have the opposite sign.`];
     if (sizes.length)
         yield* indexRepairs();
     for (const one of those("call"))
@@ -431,9 +431,9 @@ function* repairs(spec, step, tree, right) {
     if (tree[0] === "+" || tree[0] === "-")
         for (const [one, other] of [[tree[1], rest => [tree[0], rest, tree[2]]], [tree[2], rest => [tree[0], tree[1], rest]]])
             if (one[0] === "*" || one[0] === "/") {
-                yield [["*", one[1], other(one[2])], "Only one term has a factor that belongs to all.",
+                yield [["*", one[1], other(one[2])], "A factor of the whole sum is applied to one term only.",
                        `\`${asText(one[1])}\` is a factor of the whole sum: put brackets around the sum.`];
-                yield [["/", other(one[1]), one[2]], "Only one term is divided.",
+                yield [["/", other(one[1]), one[2]], "Only one term is divided, not the whole sum.",
                        `\`${asText(one[2])}\` divides the whole sum: put brackets around the sum.`];
             }
     for (const [sign, term] of several.filter(([, term]) => names(term).size))
@@ -491,7 +491,7 @@ function* repairs(spec, step, tree, right) {
                 yield [swapped(one, ["sum", index, one[2]]), "The sum is over the wrong index.",
                        `You sum over ${one[1]}. Which index does the left side lack?`];
                 if (step.indices.includes(one[1]))
-                    yield [swapped(one, one[2]), "There is a sum too many.", `The left side has the index ${one[1]}, so there is no sum over it.`];
+                    yield [swapped(one, one[2]), "There is one sum too many.", `The left side has the index ${one[1]}, so do not sum over it.`];
             }
         for (const index of sizes.filter(index => !step.indices.includes(index)))
             yield [["sum", index, tree], "A sum is missing.", `The left side has no ${index}, so sum over ${index}.`];
@@ -507,11 +507,11 @@ function* repairs(spec, step, tree, right) {
         for (const one of those("/"))
             yield [swapped(one, one[1]), "There is one divisor too many.", `\`${asText(one[1])}\` must not be divided by \`${asText(one[2])}\`.`];
         for (const one of those("^"))
-            for (const [sign, less] of [["-", "less"], ["+", "more"]])
-                yield [swapped(one, ["^", one[1], [sign, one[2], number(1)]]), "One exponent is wrong.", `The exponent in \`${asText(one)}\` has to be 1 ${less}.`];
+            for (const [sign, less] of [["-", "smaller"], ["+", "larger"]])
+                yield [swapped(one, ["^", one[1], [sign, one[2], number(1)]]), "One exponent is wrong.", `The exponent in \`${asText(one)}\` must be 1 ${less}.`];
         for (const one of those("*", "/"))
             yield [swapped(one, [one[0] === "*" ? "/" : "*", one[1], one[2]]), "A multiplication and a division are exchanged.",
-                   one[0] === "*" ? `Divide by \`${asText(one[2])}\`, where you multiply.` : `Multiply by \`${asText(one[2])}\`, where you divide.`];
+                   one[0] === "*" ? `Divide by \`${asText(one[2])}\` instead of multiplying.` : `Multiply by \`${asText(one[2])}\` instead of dividing.`];
         for (const letter of sizes.length ? [] : order)
             for (const factor of [name(letter), ["^", name(letter), number(2)]])
                 for (const operator of "*/") {
@@ -657,7 +657,7 @@ function ask(box) {
     function reason(step) {
         const choice = chosen("Why?", [step.reason, ...step.rivals].sort(), `why-${name}`), said = element("p", {role: "status"});
         const answered = () => {
-            said.textContent = choice.get() === step.reason ? "Right." : `No, it is: ${step.reason}.`;
+            said.textContent = choice.get() === step.reason ? "Right." : `No. The reason is: ${step.reason}.`;
             choice.lock(true);
         };
         choice.row.onchange = () => {

@@ -25,7 +25,10 @@ DERIVATIONS = {}  # "03.divide" -> Derivation
 
 
 def derivation(name, **described):
-    """Declare derivation `name`, "NN.word"; shown by `derive(name)`."""
+    """Declare the derivation `name`, such as "03.divide", which `derive(name)` shows in a lesson.
+
+    The keyword arguments are the fields of Derivation.
+    """
     DERIVATIONS[name] = Derivation(**described)
 
 

@@ -1,12 +1,14 @@
-"""Read a formula as people type it, and write it as TeX or as NumPy code.
+"""Read formulas as people type them, and write them as TeX or as NumPy code.
 
-A formula is a tree of tuples:
+A formula is a tree of nested tuples. In this list, a and b are trees:
 
-- `("number", 2.0)`, `("name", "x")`, `("entry", "g", "ij")` for g[i, j];
-- `("negative", a)`, `("transpose", a)`, `("call", "exp", a)`, `("sum", "j", a)` for the sum over j;
-- `(operator, a, b)`, where the operator is one of `+ - * / ^ @`.
+- `("number", 2.0)` is a number, and `("name", "x")` is a letter;
+- `("entry", "g", "ij")` is the entry g[i, j] of an array;
+- `("negative", a)` is −a, and `("transpose", a)` is the transpose of a;
+- `("call", "exp", a)` is a function call, and `("sum", "j", a)` is the sum over j;
+- `(operator, a, b)` joins two trees, where the operator is one of `+ - * / ^ @`.
 
-No typed text is ever given to Python's own parser or to `eval`.
+A typed text is never passed to Python's own parser or to `eval`.
 """
 
 import re
@@ -110,7 +112,7 @@ _SQUARE = "Square brackets are for indices only. Use round brackets."
 
 
 class Unreadable(Exception):
-    """Report that the typed text is not a formula; the message says how to write it."""
+    """Report that a typed text is not a formula; the message tells the learner what to write."""
 
 
 def parse(text, letters, arrays=(), *, vectors=(), indices=(), tight=False, wide=False):
@@ -144,7 +146,7 @@ def parse(text, letters, arrays=(), *, vectors=(), indices=(), tight=False, wide
 
 
 def _plain(text):
-    """Return a typed text in the spelling of the grammar."""
+    """Return a typed text with all accepted spellings replaced by those of the grammar."""
     text = text.lstrip(" =$").rstrip(" .,;$")
     for (small, plain), opened, closed in [(_SUPERSCRIPTS, "^(", ")"), (_SUBSCRIPTS, "_{", "}")]:
         table = str.maketrans(small, plain)
@@ -159,7 +161,10 @@ def _plain(text):
 
 
 class _Parser:
-    """Parse a formula by recursive descent, one character of lookahead per token."""
+    """Parse a formula by recursive descent, with a lookahead of one token.
+
+    The parameters are those of `parse`. The method `whole` returns the tree.
+    """
 
     def __init__(self, text, letters, arrays, vectors, indices, tight, wide):
         if len(text) > LONGEST:
@@ -169,7 +174,7 @@ class _Parser:
             text = _WIDE.sub(r"^(\1)", text)
         if _LIMITS.search(text):
             raise Unreadable(
-                "Write a sum with its index only, as in `sum_i`: it runs over all values."
+                "Write a sum with its index only, as in `sum_i`. The index runs over all values."
             )
         if "=" in text:
             raise Unreadable("“=” is not allowed there. Type the right-hand side only.")
@@ -189,7 +194,15 @@ class _Parser:
             raise Unreadable(f"The line has too many sums: write at most {MOST_SUMS}.")
 
     def _names(self, word):
-        """Split "gy" into g and y, if both are letters of the derivation and "gy" is not."""
+        """Split a word into letters and functions, such as "gy" into g and y.
+
+        A word that is itself a letter of the derivation is not split.
+
+        Raises
+        ------
+        Unreadable
+            If a part of the word is neither a letter of the derivation nor a function.
+        """
         longest_first = sorted(self.known, key=len, reverse=True)
         names = re.findall("|".join(map(re.escape, longest_first)), word)
         if "".join(names) != word:
@@ -212,7 +225,10 @@ class _Parser:
         return names
 
     def _no_letter(self, word):
-        """Return the message for a word like dz or ∂, which is not a letter of the derivation."""
+        """Return the message for a word that looks like a derivative, such as dz or ∂.
+
+        The word is not a letter of the derivation.
+        """
         letters = ", ".join(self.letters)
         return f"“{word}” is not a letter of this derivation. Its letters are {letters}. Write a derivative as a formula in these letters."
 
@@ -240,7 +256,10 @@ class _Parser:
         return self.tokens[self.position - 1]
 
     def _line(self, least):
-        """Read terms and factors joined by operators that bind at least this tightly."""
+        """Read one operand, and all operators after it that bind at least as tightly as `least`.
+
+        `least` is a number of `_BINDING`. The result is a tree.
+        """
         self.depth += 1
         if self.depth > MOST_NESTED:
             raise Unreadable(
@@ -355,25 +374,31 @@ class _Parser:
 
 
 def parts(tree):
-    """Return the tree and all trees inside it."""
+    """Return a list of the tree itself and all trees inside it."""
     inside = [part for child in tree[1:] if isinstance(child, tuple) for part in parts(child)]
     return [tree, *inside]
 
 
 def names(tree):
-    """Return the set of the letters in the tree."""
+    """Return the set of all letters in a tree, including those of array entries."""
     return {part[1] for part in parts(tree) if part[0] in ("name", "entry")}
 
 
 def replace(tree, new):
-    """Return the tree with `new[part]` in place of every part that is a key of `new`."""
+    """Return the tree with some of its parts replaced.
+
+    `new` is a dict from each part to replace to the new part.
+    """
     if tree in new:
         return new[tree]
     return tuple(replace(child, new) if isinstance(child, tuple) else child for child in tree)
 
 
 def terms(tree, sign=1):
-    """Return [(sign, term)] of a sum of terms; one pair if the tree is not a sum."""
+    """Return the terms of a sum as a list of (sign, term), where the sign is 1 or -1.
+
+    A tree that is not a sum is a single term. `sign` is the sign of the whole tree.
+    """
     if tree[0] in ("+", "-"):
         return terms(tree[1], sign) + terms(tree[2], sign if tree[0] == "+" else -sign)
     return terms(tree[1], -sign) if tree[0] == "negative" else [(sign, tree)]
@@ -384,7 +409,11 @@ _RANK = {"+": 1, "-": 1, "negative": 2, "*": 3, "@": 3, "/": 3, "sum": 3, "^": 5
 
 
 def _least_on_the_left(kind, left):
-    """Return how tightly the left operand has to bind; a sum there would include the right one."""
+    """Return how tightly the left operand of `kind` must bind to need no brackets.
+
+    The result is a number of `_RANK`. A sum at the end of the left operand would include the right
+    operand, so such a sum needs brackets.
+    """
     if kind in "+-":
         return 1
     last = left
@@ -394,7 +423,7 @@ def _least_on_the_left(kind, left):
 
 
 def as_tex(tree):
-    """Return TeX for the tree, which shows how the text was parsed."""
+    """Return the tree as TeX, which shows learners how their text was parsed."""
     kind = tree[0]
     if kind == "number":
         return f"{tree[1]:g}"
@@ -435,7 +464,7 @@ def as_tex(tree):
 
 
 def _letter(name):
-    """Return TeX for a name: dz and y are written as they are, longer words upright."""
+    """Return the TeX of a name. Single letters, dz and dx are in italics, and longer names upright."""
     if name == "ŷ":
         return r"\hat y"
     return name if len(name) == 1 or re.fullmatch("d[a-zA-Z]", name) else rf"\mathrm{{{name}}}"
@@ -447,9 +476,9 @@ def _tex_within(tree, least):
 
 
 def as_text(tree, *, code=False):
-    """Return the tree in the notation of this course, or as NumPy code.
+    """Return the tree as text in the course's notation or, if `code` is True, as NumPy code.
 
-    With `code`, the tree must not contain a sum.
+    A tree that contains a sum cannot be written as code.
     """
     kind = tree[0]
     if kind == "number":

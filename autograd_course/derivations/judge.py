@@ -1,8 +1,9 @@
-"""Judge a typed line of a derivation by its values, and name its mistake.
+"""Judge a typed line of a derivation by its values, and name the mistake in a wrong line.
 
-A line is right if it has the value of the left side at twelve random points, is written with the
-letters that the step requires, and does not repeat the line above. Every diagnosis of a wrong line
-is verified before it is shown: with the repair that it names, the line is right at all points.
+A line is right if it has the same value as the left side at twelve random points, contains only the
+letters that the step allows, and does not repeat the line above. A mistake is named only if it
+explains the whole difference: with the repair that the hint suggests, the line is right at all
+points.
 """
 
 from dataclasses import dataclass, field
@@ -38,20 +39,36 @@ _OPERATORS = {
 
 
 class Mismatch(Exception):
-    """Report that a line has no value; the message names the index or shape that does not fit."""
+    """Report that a line has no value; the message names the index or the shapes that do not fit."""
 
 
 @dataclass(frozen=True)
 class Step:
     """Hold one line of a derivation.
 
-    `left` is TeX; `right` is the line as a learner may type it; `letters` are the letters that the
-    line may contain, separated by spaces, or "" for all of them; `indices` are the indices of the
-    left side; `mistakes` are pairs (a wrong line, a sentence that explains the mistake). If such a
-    line has the right value, as a copy of the left side does, it is compared by its pieces, and its
-    sentence begins with "It is equal". A step with `worked=True` is shown, and the learner does not
-    type it. `rivals` are two other reasons, offered beside `reason` if the question asks for the
-    reason.
+    Parameters
+    ----------
+    left : str
+        The left side, as TeX.
+    right : str
+        The right side, as a learner may type it.
+    reason : str
+        The reason why this line follows from the line above.
+    letters : str
+        The letters that the line may contain, separated by spaces, or "" for all letters.
+    indices : str
+        The indices on the left side.
+    mistakes : tuple of (str, str)
+        Pairs (wrong line, sentence that explains the mistake). If the line has the right value but
+        is not
+        the required line, for example a copy of the left side, its sentence begins with "It is
+        equal",
+        and it is recognised by its form instead of its value.
+    rivals : tuple of str
+        Two wrong reasons, offered as choices next to `reason`; () if the learner is not asked for
+        it.
+    worked : bool
+        True if the line is shown, and the learner does not type it.
     """
 
     left: str
@@ -66,13 +83,26 @@ class Step:
 
 @dataclass(frozen=True)
 class Derivation:
-    """Hold the lines of a derivation, and the letters that they use.
+    """Hold the lines of a derivation and the letters in them.
 
-    `letters` maps each letter to the shape of its random value, to the `range` of whole numbers
-    from which it is drawn, or to a formula in the letters before it. A key such as "p[i]" defines
-    the entries of an array. `sizes` maps each index to the number of its values. `code` is the
-    answer of an exercise, with {} in place of the last line, and `renamed` has the letters that
-    have a different name in that answer.
+    Parameters
+    ----------
+    letters : dict
+        For each letter, the shape of its random value, or the `range` of whole numbers from which
+        its
+        value is drawn, or a formula in the letters before it. A key such as "p[i]" defines the
+        entries of
+        the array p by a formula.
+    steps : tuple of Step
+        The lines, from the first to the last.
+    given : str
+        The Markdown text above the first line.
+    sizes : dict
+        The number of values of each index.
+    code : str
+        The answer to an exercise, with {} in place of the last line.
+    renamed : dict
+        For each letter that has a different name in `code`, this name.
     """
 
     letters: dict
@@ -88,19 +118,19 @@ class Derivation:
 
     @cached_property
     def matrices(self):
-        """Return the letters whose value is a matrix."""
+        """Return the list of letters whose value is a matrix or a vector."""
         values = self.points()
         return [name for name in self.names if _is_matrix(values[name])]
 
     @cached_property
     def vectors(self):
-        """Return the letters whose value is a vector, which `points` keeps as a column."""
+        """Return the list of letters whose value is a vector, stored as a matrix with one column."""
         values = self.points()
         return [name for name in self.matrices if values[name].shape[-1] == 1]
 
     @cached_property
     def drawn(self):
-        """Return the letters whose values are drawn at random and are numbers."""
+        """Return the list of letters whose value is a random number."""
         return [
             letter
             for letter, value in self.letters.items()
@@ -108,7 +138,10 @@ class Derivation:
         ]
 
     def read(self, text, **meant):
-        """Return the tree of a typed line."""
+        """Parse a typed line with the letters of this derivation, and return its tree.
+
+        The keyword arguments are `tight` and `wide` of `expressions.parse`.
+        """
         return parse(
             text,
             self.names,
@@ -119,15 +152,17 @@ class Derivation:
         )
 
     def as_code(self, text):
-        """Return the exercise's answer as code, with the typed last line in it."""
+        """Return the answer to the exercise as code, with the typed last line `text` in it."""
         names = {("name", old): ("name", new) for old, new in self.renamed.items()}
         return self.code.format(as_text(replace(self.read(text), names), code=True))
 
     def points(self, count=POINTS, **fixed):
-        """Return {letter: its values at `count` random points}, with some letters held at a value.
+        """Return a dict from each letter to its values at `count` random points.
 
-        A value has an axis for the points, one for every index, and two for rows and columns. The
-        entries of an array are read by its indices; a vector is a column.
+        A keyword argument such as `x=0.0` sets the letter x to this number at all points. The
+        values of a letter are an array with an axis for the points, one axis for each index, and
+        two axes for the rows and columns. The axes of the indices have length 1, and a vector has a
+        single column.
         """
         key = (count, *fixed.items())
         if key not in self._cache:
@@ -160,14 +195,18 @@ def _is_matrix(value):
 
 
 def _expanded(numbers, sizes):
-    """Return numbers of shape (points, *shape) as (points, 1 for each index, rows, columns)."""
+    """Reshape random values to the form that `Derivation.points` returns.
+
+    The values have the shape (points, *shape), and the result has the shape (points, 1 for each
+    index, rows, columns).
+    """
     shape = numbers.shape[1:]
     rows_and_columns = shape + (1,) * (2 - len(shape))
     return numbers.reshape(len(numbers), *(1,) * len(sizes), *rows_and_columns)
 
 
 def _as_array(value, indices, sizes):
-    """Return a value with its index axes as the rows and columns of an array."""
+    """Return a value with the axes of the given indices moved to its rows and columns."""
     axes = [1 + list(sizes).index(index) for index in indices]
     moved = np.moveaxis(value, axes, range(1, 1 + len(axes)))
     return _expanded(moved.reshape(len(value), *moved.shape[1 : 1 + len(axes)]), sizes)
@@ -181,22 +220,24 @@ def evaluate(tree, values, sizes, bound):
     tree : tuple
         A formula, as `expressions.parse` returns it.
     values : dict
-        What `Derivation.points` returns.
+        The values of the letters, as `Derivation.points` returns them.
     sizes : dict
         The number of values of each index.
     bound : str
-        The indices on the left side, and those of the sums around this tree.
+        The indices that the tree may use: those on the left side, and those of the sums around the
+        tree.
 
     Returns
     -------
     ndarray
-        Shape (points, one axis for each index, rows, columns); an axis has length 1 if the
-        value does not depend on it.
+        Shape (points, one axis for each index, rows, columns). The axis of an index has length 1 if
+        the
+        value does not depend on this index.
 
     Raises
     ------
     Mismatch
-        If an index is not bound or out of range, or if shapes do not fit.
+        If an index is not bound or does not fit the array, or if shapes do not fit.
     """
     kind, first = tree[:2]
     if kind == "number":
@@ -232,9 +273,16 @@ def evaluate(tree, values, sizes, bound):
 
 
 def _sum_over_own_index(own, term, values, sizes, bound):
-    """Return the value of `sum_m …` with an index m that the derivation does not have.
+    """Return the value of a sum over `own`, an index that the derivation does not have.
 
-    The index of a sum may have any name, so a free index of the derivation that fits replaces it.
+    The learner may give any name to the index of a sum, so this index is replaced by an unused
+    index of the derivation that fits. `term` is the tree under the sum. The other arguments are
+    those of `evaluate`.
+
+    Raises
+    ------
+    Mismatch
+        If no index of the derivation fits.
     """
     entries = [part for part in parts(term) if part[0] == "entry"]
     used = {index for _, _, indices in entries for index in indices}
@@ -261,13 +309,16 @@ def _refuse_unbound(entry, bound):
             said = (
                 "neither on the left nor under a sum"
                 if index.isalpha()
-                else "a number: write a letter, or a sum over one"
+                else "a number: write a letter, or a sum over a letter"
             )
             raise Mismatch(f"The index {index} of `{as_text(entry)}` is {said}.")
 
 
 def _entry(name, indices, values, sizes, bound):
-    """Return name[indices], with the entries along the axes of the indices."""
+    """Return the value of the array entry name[indices], in the form that `evaluate` returns.
+
+    `indices` is a text such as "ij", and the other arguments are those of `evaluate`.
+    """
     shown = f"`{as_text(('entry', name, indices))}`"
     _refuse_unbound(("entry", name, indices), bound)
     array = values[name]
@@ -293,13 +344,20 @@ def _entry(name, indices, values, sizes, bound):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a typed line.
+    """Hold the verdict on a typed line.
 
-    kind: "right", "equal" (it has the right value, but is not the line asked for), "wrong" or
-        "unreadable".
-    message: the text shown at once.
-    hint: the text shown when the learner asks again; "" if there is no hint.
-    tree: the tree of the line, None if the line could not be read.
+    Parameters
+    ----------
+    kind : str
+        "right", "wrong", "unreadable", or "equal" if the line has the right value but is not the
+        required
+        line.
+    message : str
+        The text that is shown at once.
+    hint : str
+        The text that is shown if the learner checks the line again, or "".
+    tree : tuple, optional
+        The tree of the line; None if the line could not be read.
     """
 
     kind: str
@@ -313,7 +371,7 @@ _MEANT = {"tight": "what you divide by", "wide": "the whole exponent"}
 
 
 def judge(derivation, number, typed):
-    """Return the Verdict on the text `typed` for the step with index `number`."""
+    """Return the Verdict on the text `typed` as the right side of step `number`, counted from 0."""
     with np.errstate(all="ignore"):
         return _judge(derivation, number, typed)
 
@@ -339,7 +397,7 @@ def _judge(derivation, number, typed):
         at_zero = derivation.points(3, **{letter: 0.0})
         due = _values(derivation, step, right, at_zero)
         if np.isfinite(due).all() and not _agree(derivation, step, tree, right, at_zero):
-            message = f"It is equal, except where {letter} is 0: there your line has no value, and the line asked for has one."
+            message = f"It is equal, except where {letter} is 0: there your line has no value, but the right line has one."
             return Verdict("equal", message, tree=tree)
     allowed = step.letters.split() or derivation.names
     surplus = sorted(names(tree) - {*allowed, *CONSTANTS})
@@ -362,11 +420,11 @@ def _judge(derivation, number, typed):
 
 
 def _bridges(derivation, step, tree, right, allowed, surplus):
-    """Return hints for rewriting a line without its surplus letters.
+    """Return hints on how to write a line without the letters in `surplus`.
 
-    If a part of the line has the value of an allowed letter, the hint names this part. Otherwise
-    the hints are the definitions that lead from the surplus letters to the allowed ones, without
-    a definition that is the line itself.
+    If a part of the line has the same value as an allowed letter, the only hint names this part and
+    this letter. Otherwise the hints are the definitions that connect the surplus letters with the
+    allowed ones, except a definition that is itself the required line.
     """
     points = derivation.points()
     for part, letter in product(parts(tree), () if derivation.sizes else allowed):
@@ -392,9 +450,14 @@ def _listed(words):
 
 
 def _values(derivation, step, tree, points=None):
-    """Return the values of a line at all points, for all indices of the left side.
+    """Return the values of a line at all points, for all values of the indices on the left side.
 
-    Raises Mismatch if the line has no value.
+    `points` are the values of the letters; by default, those of `derivation.points()`.
+
+    Raises
+    ------
+    Mismatch
+        If the line has no value.
     """
     points = derivation.points() if points is None else points
     value = evaluate(tree, points, derivation.sizes, step.indices)
@@ -413,7 +476,7 @@ def _agree(derivation, step, tree, right, points=None):
 
 
 def _due(derivation, step):
-    """Return the values of the requested line at all points, computing them only once."""
+    """Return the values of the right line for `step` at all points, computed once and then cached."""
     key = (step.right, step.indices)
     if key not in derivation._cache:
         derivation._cache[key] = _values(derivation, step, derivation.read(step.right))
@@ -428,7 +491,10 @@ def _equal(mine, due):
 
 
 def _explain(derivation, step, tree, right):
-    """Return the Verdict on a line that is not right."""
+    """Return the Verdict on a line whose value is wrong, with the mistake if it is recognised.
+
+    `tree` is the learner's line, and `right` is the right line.
+    """
     for line, sentence in step.mistakes:
         planted = derivation.read(line)
         if _agree(derivation, step, ("+", ("-", tree, planted), right), right):
@@ -445,7 +511,7 @@ def _explain(derivation, step, tree, right):
 
 
 def _symptom(derivation, step, tree, right):
-    """Return a message about a line that no small repair corrects."""
+    """Return a true sentence about how a line is wrong, if no small repair corrects the line."""
     if not step.indices and any(part[0] == "entry" for part in parts(tree)):
         return "The left side is a whole array, and your line has indices: write it with whole arrays only."
     try:
@@ -495,9 +561,10 @@ def _depends(derivation, step, tree, name):
 
 
 def _repairs(derivation, step, tree, right):
-    """Yield (repaired tree, hint on the place of the mistake, hint on the repair).
+    """Yield possible repairs of a wrong line, the most likely one first.
 
-    The likeliest repair comes first.
+    Each is a triple (repaired tree, sentence that tells where the mistake is, hint on how to repair
+    it). The caller tests whether the repaired tree is right.
     """
     # A repair that the step accepts comes before one with a letter that has to go.
     letters = list(dict.fromkeys([*step.letters.split(), *derivation.names]))
@@ -576,7 +643,7 @@ def _sign_repairs(tree, right):
         yield (
             replace(tree, {one: (*one[:2], ("negative", one[2]))}),
             "The sign of an exponent is wrong.",
-            f"The exponent in `{as_text(one)}` has to have the other sign.",
+            f"The exponent in `{as_text(one)}` must have the opposite sign.",
         )
 
 
@@ -612,8 +679,8 @@ def _index_repairs(derivation, step, tree):
         if one[1] in step.indices:
             yield (
                 replace(tree, {one: one[2]}),
-                "There is a sum too many.",
-                f"The left side has the index {one[1]}, so there is no sum over it.",
+                "There is one sum too many.",
+                f"The left side has the index {one[1]}, so do not sum over it.",
             )
     for index in (index for index in sizes if index not in step.indices):
         yield (
@@ -633,7 +700,7 @@ def _function_repairs(tree):
 
 
 def _entry_repairs(derivation, letters, tree):
-    """Yield repairs that replace one entry by a different entry, with indices that fit."""
+    """Yield repairs that replace one array entry by an entry of another array with other indices."""
     others = list(_all_entries(derivation, letters))
     for one, other in product([part for part in parts(tree) if part[0] == "entry"], others):
         if one[1] != other[1] and one[2] != other[2]:
@@ -645,7 +712,10 @@ def _entry_repairs(derivation, letters, tree):
 
 
 def _all_entries(derivation, letters):
-    """Yield every entry of an array of the derivation, with different indices that fit."""
+    """Yield the tree of every array entry that the derivation's letters and indices allow.
+
+    The indices of an entry differ from each other, and their sizes fit the shape of the array.
+    """
     points, sizes = derivation.points(), derivation.sizes
     for name in letters:
         shape = [n for n in points[name].shape[-2:] if n > 1]
@@ -655,7 +725,7 @@ def _all_entries(derivation, letters):
 
 
 def _term_repairs(letters, tree):
-    """Yield repairs that multiply or divide one of several terms by a letter."""
+    """Yield repairs that multiply or divide a single term of a sum by a letter."""
     mine = terms(tree)
     mine = [(sign, term) for sign, term in mine if len(mine) > 1 and names(term)]
     for (sign, term), name, operator in product(mine, letters, "*/"):
@@ -717,17 +787,17 @@ def _factor_repairs(derivation, letters, tree):
             f"`{as_text(one[1])}` must not be divided by `{as_text(one[2])}`.",
         )
     for one in (part for part in every if part[0] == "^"):
-        for sign, less in (("-", "less"), ("+", "more")):
+        for sign, less in (("-", "smaller"), ("+", "larger")):
             yield (
                 replace(tree, {one: ("^", one[1], (sign, one[2], ("number", 1.0)))}),
                 "One exponent is wrong.",
-                f"The exponent in `{as_text(one)}` has to be 1 {less}.",
+                f"The exponent in `{as_text(one)}` must be 1 {less}.",
             )
     for one in (part for part in every if part[0] in ("*", "/")):
         other, said = (
-            ("/", "Divide by {}, where you multiply.")
+            ("/", "Divide by {} instead of multiplying.")
             if one[0] == "*"
-            else ("*", "Multiply by {}, where you divide.")
+            else ("*", "Multiply by {} instead of dividing.")
         )
         yield (
             replace(tree, {one: (other, *one[1:])}),
@@ -768,11 +838,11 @@ def _order_repairs(derivation, tree):
         if one[0] in ("*", "/"):
             yield (
                 ("*", one[1], other(one[2])),
-                "Only one term has a factor that belongs to all.",
+                "A factor of the whole sum is applied to one term only.",
                 f"`{as_text(one[1])}` is a factor of the whole sum: put brackets around the sum.",
             )
             yield (
                 ("/", other(one[1]), one[2]),
-                "Only one term is divided.",
+                "Only one term is divided, not the whole sum.",
                 f"`{as_text(one[2])}` divides the whole sum: put brackets around the sum.",
             )

@@ -1,7 +1,7 @@
-"""Show a derivation in a lesson, one line after another: derive("03.divide").
+"""Show a derivation in a lesson and ask for its lines one after another: derive("03.divide").
 
-No function here raises an error, and the learner does not have to type any line, because each line
-can be shown instead.
+No function of this module raises an error. The learner does not have to type any line, because each
+line has a button that shows it.
 """
 
 import re
@@ -53,9 +53,10 @@ _EMPTY_BOX = (
 
 
 def derive(name):
-    """Show derivation `name`: a box for one line at a time, checked when the learner asks.
+    """Return a widget that shows the derivation `name` and asks for one line at a time.
 
-    The lines that were right or shown are recorded, and reappear when the cell runs again.
+    The learner types a line and checks it, or asks for it to be shown. These lines are recorded,
+    and appear again when the cell is rerun. If there is no such derivation, the widget says so.
     """
     registered()
     if name not in DERIVATIONS:
@@ -64,10 +65,11 @@ def derive(name):
 
 
 class DerivationPanel(Panel):
-    """Ask for the lines of a derivation in turn.
+    """Show a derivation, and ask for its lines one after another.
 
-    `lines` are the lines accepted so far, as [text, shown]; `line` is the current one,
-    None at the end.
+    `lines` is a list of the lines that are done, each as [text, True if it was shown to the
+    learner]. `line` is the widget for the current line, or None at the end. `number` is the index
+    of the current step.
     """
 
     def __init__(self, name, derivation):
@@ -86,7 +88,10 @@ class DerivationPanel(Panel):
             self._go_on(text, shown)
 
     def keep(self, text, shown):
-        """Accept the current line, record it, and ask for the next line."""
+        """Accept `text` as the current line, record it, and ask for the next line.
+
+        `shown` is True if the line was shown to the learner, and False if the learner typed it.
+        """
         self._go_on(text, shown, "It is shown above." if shown else "**Right.**")
         record.derived(self.name, self.lines)
         if self.line:
@@ -99,9 +104,9 @@ class DerivationPanel(Panel):
         self._ask(said)
 
     def _ask(self, said=""):
-        """Show the lines that are worked, up to the next one that the learner types.
+        """Show the worked lines up to the next line that the learner types, and ask for that line.
 
-        `said` is the verdict on the line before.
+        `said` is the verdict on the previous line.
         """
         steps = self.derivation.steps
         while self.number < len(steps) and steps[self.number].worked:
@@ -137,10 +142,11 @@ class DerivationPanel(Panel):
 
 
 class FromMemory(widgets.VBox):
-    """Ask for a line that was shown in an earlier lesson, after the lines before it.
+    """Ask again for a line that was shown in an earlier lesson, below the lines before it.
 
-    `index` counts the lines that the learner types. Once the learner has typed the line, it is no
-    longer recorded as shown, and is not asked again.
+    `name` is the name of the derivation. `index` is the position of the line among those that a
+    learner types, from 0. If the learner now types the line, it is recorded as typed and is not
+    asked for again.
     """
 
     def __init__(self, name, index):
@@ -153,7 +159,10 @@ class FromMemory(widgets.VBox):
         super().__init__([widgets.HTMLMath(asked), *before, self.line, _key_row(self)])
 
     def keep(self, text, shown):
-        """Accept the line, and record it if it was typed."""
+        """Accept `text` as the line and show it.
+
+        If `shown` is False, the learner has typed the line, and it is recorded as typed.
+        """
         lines = record.read()["lines"].get(self.name, [])
         if not shown and self.index < len(lines):
             record.derived(
@@ -169,7 +178,11 @@ class FromMemory(widgets.VBox):
 
 
 def from_memory(lesson):
-    """Return a question for the first line that was shown in each derivation of earlier lessons."""
+    """Return FromMemory widgets for lines that were shown to the learner in earlier lessons.
+
+    There is one for the first such line of each derivation, and at most two in all. `lesson` is the
+    number of the current lesson, such as "05".
+    """
     asked = []
     for name, lines in record.read()["lines"].items():
         if name in DERIVATIONS and name[:2] < lesson:
@@ -180,18 +193,21 @@ def from_memory(lesson):
 
 
 def _standing(derivation, step, text):
-    """Return an accepted line, with its reason unless that is the current question."""
+    """Return a widget that shows an accepted line and its reason.
+
+    The reason is left out if the learner is asked for it. `text` is the right side.
+    """
     reason = "" if step.rivals else f"\u2003{step.reason}"
     return widgets.HTMLMath(say(_drawn(derivation, step, text) + reason))
 
 
 def _drawn(derivation, step, text):
-    """Return a line as a formula: the left side, and the right side as parsed."""
+    """Return a line as a formula in TeX, with `text` as its right side."""
     return f"$\\displaystyle {step.left} {as_tex(derivation.read(text))}$"
 
 
 def _key_row(panel):
-    """Return the keys that type into the current line of `panel`."""
+    """Return a row of buttons that type into the current line of `panel`."""
 
     def key(token):
         button = _button(token, f"type {spoken(token)}")
@@ -204,9 +220,9 @@ def _key_row(panel):
 
 
 class Line(widgets.VBox):
-    """Ask for one line: a text box, the parsed line, and two buttons.
+    """Ask for the current line of `panel`, with a text box, the parsed line, and two buttons.
 
-    Checked again, a wrong line gets the exact hint.
+    If the learner checks the same wrong line twice, the exact hint is shown.
     """
 
     def __init__(self, panel):
@@ -234,7 +250,7 @@ class Line(widgets.VBox):
         )
 
     def draw(self):
-        """Draw the line as parsed so far, so that a misreading is visible."""
+        """Show the formula as it has been parsed so far, so that the learner can see a misreading."""
         try:
             tex = as_tex(self.panel.derivation.read(self.box.value))
         except Unreadable:
@@ -244,7 +260,7 @@ class Line(widgets.VBox):
             self.check()
 
     def enter(self):
-        """Check the line, and again if its last keystrokes arrive afterwards."""
+        """Check the line when Enter is pressed, and again if its last keystrokes arrive afterwards."""
         self.entered = time.monotonic()
         self.check()
 
@@ -276,9 +292,9 @@ class Line(widgets.VBox):
 
 
 class Reason(widgets.VBox):
-    """Ask for the reason of a line: three choices, which may be left open.
+    """Ask for the reason of a line, with three choices. An answer is not required.
 
-    The first choice is recorded, and shown when the cell runs again.
+    The first choice is recorded, and appears again when the cell is rerun.
     """
 
     def __init__(self, name, step):
@@ -293,7 +309,9 @@ class Reason(widgets.VBox):
 
         def chosen(change):
             right = change["new"] == step.reason
-            said.value = say("**Right.**" if right else f"No, it is: {step.reason}.", role=POLITE)
+            said.value = say(
+                "**Right.**" if right else f"No. The reason is: {step.reason}.", role=POLITE
+            )
             self.choices.disabled = True
             record.reasoned(name, change["new"])
 
@@ -309,14 +327,17 @@ def _button(text, tooltip):
 
 
 def named(derivation, number):
-    """Return the name of a line's box for a screen reader."""
+    """Return the name that screen readers use for the text box of a line.
+
+    `number` is the index of the line's step, from 0.
+    """
     steps = derivation.steps
     left = [step.left for step in steps[: number + 1] if step.left != "="][-1]
     return f"right-hand side of line {number + 1} of {len(steps)}: {plain(left)}"
 
 
 def plain(left):
-    r"""Return a left side as plain text: \frac{dz}{dx} = as dz/dx =."""
+    r"""Return the left side of a line as plain text; for example, \frac{dz}{dx} = becomes dz/dx =."""
     for tex, text in _PLAIN.items():
         left = re.sub(tex, text, left)
     return " ".join(left.split())
@@ -327,15 +348,15 @@ def _bracketed(part):
 
 
 def spoken(key):
-    """Return the name of a key for a screen reader."""
+    """Return the name that screen readers use for a key."""
     return _SPOKEN.get(key, key)
 
 
 def keys(derivation):
-    """Return all letters, indices, functions and signs of the derivation.
+    """Return a list of the letters, indices, functions, digits and signs for the derivation's keys.
 
-    They are the same for every line, so that they do not give away which letters a line needs; and
-    every line can be typed with them, so that a phone needs no keyboard.
+    The keys are the same for every line, so that they do not show which letters a line needs. They
+    are sufficient to type every line, so that a phone needs no keyboard.
     """
     trees = [part for step in derivation.steps for part in parts(derivation.read(step.right))]
     functions = [name for name in FUNCTIONS if any(part[:2] == ("call", name) for part in trees)]
@@ -347,7 +368,10 @@ def keys(derivation):
 
 
 def _as_html(derivation):
-    """Return the derivation for a page and for print: empty boxes, and the lines in a fold."""
+    """Return the derivation as HTML for a page or for print.
+
+    The lines that a learner types are empty boxes, and a fold below contains all lines.
+    """
     drawn = [_drawn(derivation, step, step.right) for step in derivation.steps]
     lines = [f"{line}\u2003{step.reason}" for step, line in zip(derivation.steps, drawn)]
     rows = [
