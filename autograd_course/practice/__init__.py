@@ -1,8 +1,9 @@
-"""Show endless small problems on the lessons a learner has done: gym(). Missed problems come back.
+"""Show endless small problems on the lessons that a learner has done, with the widget `gym`.
 
-Each kind of problem is a module here with `KEYS`, {"walk.paths": the first lesson that may ask it};
-`TITLES`, {"walk.paths": its title}; and `make(key, rng)`, which returns a Problem, as described in
-problems.py. The widget below works for every kind of problem.
+A problem that the learner missed comes back. Each kind of problem is a module of this package. The
+module defines `KEYS`, which maps the key of a problem, such as "walk.paths", to the first lesson
+that may ask it; `TITLES`, which maps the key to a title; and `make(key, rng)`, which returns a
+Problem, as described in problems.py. The widget below works for every kind of problem.
 """
 
 from html import escape
@@ -41,27 +42,44 @@ EXAMPLES = {
 
 
 def gym(lesson=None):
-    """Return endless problems on the lessons up to `lesson`, such as "05".
+    """Return a widget that asks one small problem after another, without end.
 
-    By default, the last lesson is the last one in the learner's record.
+    There are six kinds of problem: the gradients of a graph, the backward rule of an operation,
+    shapes and axes in the backward pass, tests that catch a wrong rule, the entries of a Jacobian,
+    and numbers worked out by hand. Everything works by keyboard: Enter checks the answers and, once
+    all are right, shows the next problem. A problem that was not solved at the first attempt is
+    recorded in progress.json and comes back soon.
 
-    Kinds: the gradients of a graph, the rule of a row, shapes and axes in the backward pass, tests
-    that catch a wrong rule, Jacobians by index, numbers worked out by hand. Everything works by
-    keyboard: Enter checks the answers and, once all are right, shows the next problem. A problem
-    that was not solved at the first attempt is recorded in progress.json and comes back soon. A
-    `lesson` that is not two digits raises a ValueError.
+    Parameters
+    ----------
+    lesson : str, optional
+        The last lesson to ask about, as two digits, such as "05". By default, the last lesson in the
+        learner's record.
+
+    Returns
+    -------
+    Gym
+        The widget.
+
+    Raises
+    ------
+    ValueError
+        If `lesson` is not a string of two digits, or is below the first lesson with problems.
     """
     if lesson is not None and not (
         isinstance(lesson, str) and len(lesson) == 2 and lesson.isdigit() and lesson >= LESSONS[0]
     ):
         raise ValueError(
-            f'gym: expected a lesson as two digits in quotes, from "{LESSONS[0]}" on, got {lesson!r}'
+            f'gym: expected `lesson` as two digits in quotes, "{LESSONS[0]}" or higher, got {lesson!r}'
         )
     return Gym(max(home for home in LESSONS if home <= (lesson or furthest())))
 
 
 def furthest():
-    """Return the last lesson with an entry in the learner's record, or "02" if there is none."""
+    """Return the last lesson with an entry in the learner's record, such as "05".
+
+    If the record is empty, return "02".
+    """
     kept = record.read()
     return max(
         (
@@ -74,9 +92,10 @@ def furthest():
 
 
 def keys(lesson, kind=""):
-    """Return {key: its kind} of all problems for a learner who has done `lesson`.
+    """Return {key: kind} for all problems that need no lesson after `lesson`.
 
-    With `kind`, return the problems of this kind only.
+    For example, the key "walk.paths" has the kind "walk". `kind` restricts the result to one kind of
+    problem.
     """
     return {
         key: name
@@ -88,12 +107,23 @@ def keys(lesson, kind=""):
 
 
 def pick(among, trained, last, rng):
-    """Return the key of the next problem, different from the last one.
+    """Draw the key of the next problem at random.
 
     All kinds are equally likely. Within a kind, a problem that was never answered is three times as
-    likely as a problem that was. The new problems of the last lesson together are as likely as all
-    others together. Problems that have to come back are added, and have at most half of the total
-    probability.
+    likely as one that was answered before. This is changed in two ways: the problems of the last
+    lesson that were never answered get as much weight as all other problems together, and missed
+    problems get extra weight, in total at most as much as the weights before.
+
+    Parameters
+    ----------
+    among : {key: kind}
+        The problems to choose from.
+    trained : dict
+        The learner's record, {key: entry}; `entry["owed"]` is the number of times that a missed
+        problem still has to come back.
+    last : str or None
+        The key of the last problem, which is not drawn again unless it is the only one.
+    rng : numpy.random.Generator
     """
     homes = {key: KINDS[kind][1].KEYS[key] for key, kind in among.items()}
     newest = max(homes.values())
@@ -120,9 +150,15 @@ def pick(among, trained, last, rng):
 
 
 class Gym(Panel):
-    """Show the problems of `gym`.
+    """Show one problem after another, with boxes for the answers and buttons.
 
-    Tests use `boxes` to type into, `check()`, `reveal()`, `next()`, and `problem`.
+    The attributes `problem`, the current Problem, and `boxes`, the widgets of its boxes, and the
+    methods `check`, `reveal` and `next` can be used without the page.
+
+    Parameters
+    ----------
+    lesson : str
+        The last lesson to ask about, as two digits.
     """
 
     def __init__(self, lesson):
@@ -168,7 +204,10 @@ class Gym(Panel):
     # --- a problem comes
 
     def ask(self):
-        """Show a problem, chosen by its number, the two menus and the learner's record."""
+        """Show a new problem.
+
+        The choice depends on the number of the problem, the two menus and the learner's record.
+        """
         among = keys(self.lesson.value, self.kind.value)
         if not among:
             self.put_nothing()
@@ -251,17 +290,20 @@ class Gym(Panel):
     # --- and is answered
 
     def enter(self):
-        """Handle Enter in a box."""
+        """Check the answers, or show the next problem if this one is done.
+
+        This is called when the learner presses Enter in a box.
+        """
         if self.done:
             self.next()
         else:
             self.check()
 
     def check(self):
-        """Judge the answers in the boxes.
+        """Judge the answers in the boxes, and show the result.
 
-        A problem ends once all answers are right; the record keeps whether the first attempt was
-        right.
+        The problem is done once all answers are right. The learner's record stores whether the first
+        attempt was right.
         """
         if self.done or not self.problem:
             return
@@ -293,22 +335,23 @@ class Gym(Panel):
             first = (
                 f"{good} of {len(marks)} right so far."
                 if any(texts)
-                else "Fill in what you know: one box, or all."
+                else "Fill in one box or more, then check."
             )
             self.speak(first, hints)
             waiting = next(box for box, mark in zip(self.boxes, marks) if not (mark and mark.good))
             waiting.focus()
 
     def reveal(self):
-        """Show the answer; the problem counts as missed unless it was right before."""
+        """Show the answer, and count the problem as missed. Do nothing if the problem is done."""
         if not self.done and self.problem:
             self.miss()
             self.end("The answer:", [])
 
     def miss(self):
-        """Record a miss at once.
+        """Record that the problem was missed, unless that is already recorded.
 
-        So the problem comes back even if the learner goes on without correcting it.
+        The miss is recorded at once, so that the problem comes back even if the learner never
+        corrects the answer.
         """
         if not self.missed:
             self.missed = True

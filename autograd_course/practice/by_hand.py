@@ -1,6 +1,7 @@
-"""Ask for a number of one lesson by hand: a nudge, a ledger, a training step, a tangent, a window.
+"""Create problems in which the learner computes the numbers of one lesson by hand.
 
-Each lesson that has no problems on graphs, rules, shapes or Jacobians of its own has a key here.
+The numbers belong, for example, to a training step, a tangent or the windows of a convolution. Every
+lesson without its own problems on graphs, rules, shapes or Jacobians has a key here.
 """
 
 from dataclasses import dataclass
@@ -65,7 +66,17 @@ TITLES = {
 
 @dataclass
 class Asked:
-    """Hold one number that a problem asks for, and [(wrong number, hint), …]."""
+    """Hold one number that a problem asks for.
+
+    Attributes
+    ----------
+    label : str
+        The text beside its box.
+    right : float
+        The right number.
+    wrong : list of (float, str)
+        The results of known mistakes, each with its hint.
+    """
 
     label: str
     right: float
@@ -73,7 +84,7 @@ class Asked:
 
 
 def make(key, rng):
-    """Return the Problem of a key, with numbers drawn by `rng`."""
+    """Return the Problem of a key such as "hand.nudge", with random numbers from `rng`."""
     if key == "hand.order":
         return _order(key, rng)
     if key == "hand.ledger":
@@ -83,7 +94,10 @@ def make(key, rng):
 
 
 def _problem(key, question, asked, reveal, drawn):
-    """Return a Problem whose boxes are judged one by one."""
+    """Return a Problem that asks for several numbers, each judged on its own.
+
+    `asked` is a list of Asked, `reveal` is the text of the answer, and `drawn` is the Picture.
+    """
     mistakes = [
         [(float(wrong), hint) for wrong, hint in one.wrong if not _near(wrong, one.right)]
         for one in asked
@@ -109,14 +123,14 @@ def _problem(key, question, asked, reveal, drawn):
 
 
 def _near(x, right):
-    """Return True up to the fourth significant digit; a whole number has to be exact."""
+    """Return True if x equals the right number: exactly for an integer, else within 0.1 %."""
     if right == round(right):
         return abs(x - right) < 1e-9
     return abs(x - right) <= 0.001 * abs(right)
 
 
 def _of(rng, *choices):
-    """Draw one of the choices, as a Python number."""
+    """Return one of the choices, drawn at random."""
     return choices[rng.integers(len(choices))]
 
 
@@ -137,8 +151,11 @@ def _nudge(rng):
     )
     wrong = [
         (value + g, "The gradient is a rate, not a step: multiply it by the nudge of x."),
-        (value + nudge, "That is how far x moves. The value moves by the gradient times this."),
-        (value - g * nudge, "The distance is right, but the direction is wrong."),
+        (
+            value + nudge,
+            "That adds the nudge of x. The value changes by the gradient times the nudge.",
+        ),
+        (value - g * nudge, "The size of the change is right, but its sign is wrong."),
         (g * nudge, "That is the change of the value. What is the value after it?"),
         (value, "The gradient is not 0, so the value changes when x moves."),
     ]
@@ -158,8 +175,8 @@ def _differences(rng):
     )
     forward, backward, central = (up - here) / h, (here - down) / h, (up - down) / (2 * h)
     shared = [
-        (up - here, "Divide by the distance of the two points."),
-        (up - down, "Divide by the distance of the two points."),
+        (up - here, "Divide by the distance between the two points."),
+        (up - down, "Divide by the distance between the two points."),
     ]
     asked = [
         Asked(
@@ -194,7 +211,10 @@ def _differences(rng):
 
 
 def _graph(rng):
-    """Return a Walk on which some result is used twice and is made from a result."""
+    """Return (walk, made): a random graph for which not every order of visits is safe.
+
+    `walk` is the Walk, and `made` lists the keys of its intermediate results.
+    """
     while True:
         walk = walks.drawn("walk.paths", rng)
         made = [node.key for node in walk.nodes[:-1] if node.op]
@@ -203,7 +223,10 @@ def _graph(rng):
 
 
 def _orders(walk, made):
-    """Return all safe orders of these results: each comes after its users among them."""
+    """Return a list of all orders in which the backward pass may visit the nodes `made`.
+
+    In each order, every node comes after the other nodes of `made` that use its value.
+    """
     users = {key: {arrow.user for arrow in walk.leaving(key)} & {*made} for key in made}
     return [
         order
@@ -213,9 +236,9 @@ def _orders(walk, made):
 
 
 def _order(key, rng):
-    """Return a Problem on the order in which the backward pass visits the results of a graph.
+    """Return a Problem that asks in which order the backward pass may visit the nodes of a graph.
 
-    Every safe order is right.
+    Every safe order is a right answer.
     """
     walk, made = _graph(rng)
     made = made[::-1]
@@ -237,7 +260,7 @@ def _order(key, rng):
         def one(i, text):
             turn = number_in(text)
             if turn not in range(2, last + 1):
-                return Mark(False, f"The turns are 2 to {last}: L has the first.")
+                return Mark(False, f"Write a turn from 2 to {last}: L has turn 1.")
             same = [names[k] for k, other in given.items() if k != i and other == turn]
             if same:
                 return Mark(False, f"{same[0]} has the same turn.")
@@ -245,8 +268,8 @@ def _order(key, rng):
             if early:
                 return Mark(
                     False,
-                    f"{names[i]} is visited before {early[0]}, which still has a contribution for {names[i]}: "
-                    "its gradient is not complete.",
+                    f"{names[i]} is visited before {early[0]}, which still has a contribution for {names[i]}. "
+                    f"So the gradient of {names[i]} is not complete.",
                 )
             if all(order[int(turn) - 2] != made[i] for order in orders):
                 later = sorted({names[k] for k in users[i]}) or ["the values before it"]
@@ -270,7 +293,7 @@ def _order(key, rng):
     return Problem(
         key,
         "In which order may the backward pass visit these values? L has turn 1, and the leaves come last. "
-        "**Write the turn of each** (every safe order is right).",
+        "**Write the turn of each value.** (Every safe order is right.)",
         [Box(f"turn of {name}") for name in names],
         judge,
         lambda texts, marks: walks.picture(walk, known),
@@ -283,7 +306,7 @@ def _order(key, rng):
 
 
 def _ledger(key, rng):
-    """Return a Problem on the entries of the ledger during a backward pass."""
+    """Return a Problem that asks for the ledger's entries in the middle of a backward pass."""
     while True:
         walk, made = _graph(rng)
         order = [walk.nodes[-1].key, *made[::-1]]
@@ -337,7 +360,7 @@ def _asked_of_ledger(key, walk, done, arrived):
     visited = ", then ".join(walk.called[one] for one in done)
     question = (
         f"A backward pass has visited {visited}, and nothing else. The numbers on the arrows are local gradients. "
-        "**What does the ledger hold for each value that is not visited yet?** (0 if it has no entry.)"
+        "**What does the ledger hold for each value that has not been visited yet?** (Write 0 if it has no entry.)"
     )
     known = [True] * len(walk.arrows) + [False] * len(walk.cards)
     drawn = walks.picture(walk, known)
@@ -365,7 +388,7 @@ def _accumulate(rng):
                 (e1, "That is ŷ − y. Its derivative with respect to w contains the factor x."),
                 (-g1, "The error is ŷ − y, not y − ŷ."),
                 (e1 * e1 / 2, "That is the loss."),
-                (2 * g1, "The ½ cancels the 2 of the square."),
+                (2 * g1, "The factor ½ cancels the 2 from the derivative of the square."),
             ],
         ),
         Asked(
@@ -396,7 +419,7 @@ def _accumulate(rng):
                 (w + rate * (g1 + g2), "That step goes uphill: subtract."),
                 (w - g1 - g2, "The learning rate is missing."),
                 (w - rate * g2, "The question asks for the step with the sum of both gradients."),
-                (rate * (g1 + g2), "That is the length of the step. Where does it lead?"),
+                (rate * (g1 + g2), "That is the step itself. Subtract it from w."),
             ],
         ),
     ]
@@ -483,7 +506,7 @@ def _momentum(rng):
                 (g1 + g2, "The old m is halved before the new gradient is added."),
                 (beta * (g1 + g2), "Only the old m is halved; all of the new g is added."),
                 (beta * (beta * g1 + g2), "Only the old m is halved; all of the new g is added."),
-                (g2, "Half of the first gradient is still in m."),
+                (g2, "m also contains half of the first gradient."),
                 (g1 + beta * g2, "The old m is halved, not the new gradient."),
             ],
         ),
@@ -491,7 +514,7 @@ def _momentum(rng):
             "w",
             after,
             [
-                (w - rate * (g1 + g2), "Those are steps without momentum."),
+                (w - rate * (g1 + g2), "That is the result of two steps without momentum."),
                 (w - rate * m2, "That is the second step alone: the first step moved w too."),
                 (w + rate * (g1 + m2), "Subtract: the step goes against m."),
             ],
@@ -525,7 +548,7 @@ def _curvature(rng):
         ),
         (
             2 / (small + large),
-            "That is the best rate for both together, not the largest stable one.",
+            "That is the best learning rate for both directions together, not the largest stable one.",
         ),
     ]
     right = 2 / large
@@ -574,9 +597,12 @@ def _classify(rng):
             pull,
             [
                 (p - 1, "The loss is a mean: divide by the number of rows."),
-                (-pull, "p − onehot: a larger logit of the true class makes the loss smaller."),
-                (p / rows, "This is the true class: its onehot is 1."),
-                (p, "This is the true class, and the loss is a mean."),
+                (
+                    -pull,
+                    "The gradient contains p − onehot: a larger logit of the true class makes the loss smaller.",
+                ),
+                (p / rows, "This is the true class, so subtract its onehot entry, 1, from p."),
+                (p, "Subtract the onehot entry, 1, from p, and divide by the number of rows."),
             ],
         ),
     ]
@@ -603,8 +629,11 @@ def _shared(rng):
                     to_w / n,
                     f"That is the contribution of one use of w. w is used {n} times, and each use contributes.",
                 ),
-                (n * w**n * start, "In each contribution one w is missing: the w that is nudged."),
-                (n * w ** (n - 1), "The first state is missing."),
+                (
+                    n * w**n * start,
+                    "Each contribution has one factor w less: the w that is nudged.",
+                ),
+                (n * w ** (n - 1), "The factor of the first state is missing."),
                 (to_start * start, "That is the last state, the value of L."),
             ],
         ),
@@ -632,8 +661,8 @@ def _clip(rng):
     a, limit = _of(rng, 1, 2, 4, 10), _of(rng, 1, 2.5)
     first, second, norm = 3 * a, -4 * a, 5 * a
     question = (
-        f"The gradient of one weight is {first}, that of another {number(second)}. They are clipped to a common norm of "
-        f"at most {number(limit)}. **What are the two gradients then?**"
+        f"The gradient of one weight is {first}, and the gradient of another is {number(second)}. They are clipped together "
+        f"to a norm of at most {number(limit)}. **What are the two gradients then?**"
     )
     factor = limit / norm
 
@@ -804,7 +833,7 @@ def _marks(rng):
     n, every = root * root, root // 2 if k == 2 else root * 2
     kept = n // every
     question = (
-        f"A chain has {n} steps, and each leaves one array on the tape. You keep one value in {every} as a mark, and "
+        f"A chain has {n} steps, and each leaves one array on the tape. You keep one value in every {every} as a mark, and "
         "record one segment at a time. **How many arrays are held at most: the marks, and one whole segment? Which "
         "segment length makes this number smallest? And how many steps are computed a second time, at most?**"
     )
@@ -814,7 +843,7 @@ def _marks(rng):
             kept + every,
             [
                 (kept, "Those are the marks. In the backward pass a segment is recorded too."),
-                (every, "That is a segment. The marks are held too."),
+                (every, "That is one segment. The marks are held too."),
                 (n, "That is the whole tape, without marks."),
                 (kept * every, "That is the whole tape, without marks."),
             ],
@@ -869,7 +898,7 @@ def _attend(rng):
                 (1 / query, "A position may read itself too."),
                 (
                     1 / (n - query),
-                    "Those are the positions from the query on. The mask allows those up to it.",
+                    "That counts the positions from the query on. The mask allows the positions up to the query.",
                 ),
                 (1, "The weights of all keys add up to 1."),
             ],
@@ -959,8 +988,11 @@ def _lines(rng):
     )
     wrong = [
         (6, "Does L need each of them? Begin at L and go backward."),
-        (len(direct), "Those are L and the lines that L reads. What do these lines read?"),
-        (len(needed) - 1, "The line of L is needed too."),
+        (
+            len(direct),
+            "That counts the line of L and the lines of the values it reads. What do those lines read?",
+        ),
+        (len(needed) - 1, "The line that computes L is needed too."),
         (6 - len(needed), "That is the number of dead lines."),
     ]
     kept = ", ".join(names[k] for k in sorted(needed))
@@ -983,7 +1015,7 @@ def _shards(rng):
             (g1 + g2) / 2,
             "The shards differ in size: weight each gradient by its share of the examples.",
         ),
-        (g1 + g2, "Both are gradients of means, so their sum is too large: weight them."),
+        (g1 + g2, "Both are gradients of means, so do not add them: take their weighted mean."),
         (n1 * g1 + n2 * g2, "That is the gradient of the *sum* of all losses."),
         ((n2 * g1 + n1 * g2) / (n1 + n2), "You swapped the weights."),
     ]

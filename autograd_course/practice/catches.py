@@ -1,4 +1,4 @@
-"""Ask which test inputs would catch a wrong rule."""
+"""Create problems that ask which test inputs would catch a wrong backward rule."""
 
 from dataclasses import dataclass
 
@@ -14,10 +14,23 @@ from .problems import Box, Line, Mark, Problem, judged
 
 @dataclass
 class Wrong:
-    """Hold a wrong rule for one argument of a row.
+    """Hold a wrong backward rule of an operation.
 
-    The rule gives the right result exactly where `unseen` holds and, if it contains a g, where g is
-    0.
+    Attributes
+    ----------
+    row : str
+        The name of the operation.
+    argument : int
+        The number of the input whose gradient the rule computes.
+    rule : str
+        The rule as an expression in g, z and the inputs.
+    unseen : str
+        A condition on g and the inputs. The rule gives the right result exactly where this condition
+        holds and, if the rule contains g, where g is 0.
+    why : str
+        What is wrong with the rule.
+    lesson : str
+        The lesson of the problem, as two digits.
     """
 
     row: str
@@ -99,9 +112,9 @@ KINKS = {"relu": "x == 0", "abs": "x == 0", "maximum": "x == y", "minimum": "x =
 
 
 def make(key, rng):
-    """Return a Problem: a wrong rule and four tests.
+    """Return a Problem with a wrong rule and four tests, some of which catch the rule.
 
-    At least one test catches the rule and, where possible, at least one test does not.
+    At least one test catches the rule, and at least one test does not.
     """
     choices = [wrong for wrong in ALL if f"catch.{wrong.row}" == key]
     one = choices[rng.integers(len(choices))]
@@ -114,9 +127,9 @@ def make(key, rng):
 
 
 def draw(one, rng):
-    """Return random arguments {"g": …, "x": …, …}: whole numbers near 0 in the row's domain.
+    """Return random values {"g": …, "x": …, …} with which to test a wrong rule.
 
-    No argument is at a kink; g is sometimes 0.
+    They are small integers in the domain of the operation, and not at a kink. g is sometimes 0.
     """
     letters = letters_of(ops.ROWS[one.row])[0]
     test = {"g": float(rng.choice([-2.0, 0.0, 1.0, 1.0, 1.0, 2.0, 3.0]))}
@@ -140,7 +153,7 @@ def draw(one, rng):
 
 
 def outcomes(one, test):
-    """Return (the result of the wrong rule, the right result)."""
+    """Return (result of the wrong rule, right result) for the values `test`."""
     row = ops.ROWS[one.row]
     letters = letters_of(row)[0]
     g, *xs = (np.float64(value) for value in test.values())
@@ -151,7 +164,7 @@ def outcomes(one, test):
 
 
 def hidden(one, test):
-    """Return True if `unseen` says that the wrong rule agrees with the right one on this test."""
+    """Return True if, according to `one.unseen`, the wrong rule is right for the values `test`."""
     return "g" in one.rule and test["g"] == 0 or bool(eval(one.unseen, dict(test)))
 
 

@@ -1,7 +1,8 @@
-"""Ask for ∂z[i] / ∂x[j] as one line in the indices, and draw the right and the learner's matrix.
+"""Create problems that ask for ∂z[i] / ∂x[j] as one line of Python in the indices i and j.
 
-The library always computes the right matrix, from `z` on Tensors. The answer in the table is the
-one that is revealed, and a test compares it with this matrix.
+The picture shows the right matrix and the learner's matrix. The library computes the right matrix
+by differentiating z. The table below also has an answer as text, which is shown to the learner; a
+test compares this answer with the matrix.
 """
 
 from dataclasses import dataclass, field
@@ -19,17 +20,37 @@ from .problems import NAMES, Box, Line, Mark, Problem, judged, trouble
 
 
 def lower(n):
-    """Return the matrix of ones on and below the diagonal."""
+    """Return the n × n matrix with ones on and below the diagonal, and zeros above it."""
     return np.tril(np.ones((n, n)))
 
 
 @dataclass
 class Puzzle:
-    """Hold a function z of `inputs` and the input `by`; the question is the Jacobian of z by `by`.
+    """Hold a function z and the right answer for its Jacobian.
 
-    `formula` defines z entry by entry, and `code` is the same in NumPy; `z` computes it with
-    functions of the library, so that it runs on Tensors. `sizes` are the shapes of the inputs; the
-    first one is drawn. `answer` is ∂z/∂x in the indices, those of z first.
+    Attributes
+    ----------
+    lesson : str
+        The lesson of the puzzle, as two digits.
+    formula : str
+        The definition of z, entry by entry.
+    code : str
+        The same in NumPy.
+    z : callable
+        Computes z from Tensors, with functions of the library.
+    answer : str
+        One entry of the Jacobian as Python code, in the indices i, j, k, l; the indices of z come
+        first.
+    why : str
+        The reason for the answer.
+    by : str
+        The name of the input with respect to which z is differentiated.
+    sizes : list of {name: shape}
+        The shapes of the inputs to try. The first ones are drawn.
+    also_right : tuple of str
+        Other right answers.
+    constants : {name: value}
+        Other values that an answer may use. Each is an array or a function of the inputs.
     """
 
     lesson: str
@@ -56,7 +77,10 @@ IDX = np.array([2, 0, 2])
 
 
 def kept(x):
-    """Return a row of ones with zeros, whose positions depend on the parity of the length."""
+    """Return an array of ones and zeros with the length of x, in which every third entry is 0.
+
+    The position of the first 0 depends on whether the length is odd or even.
+    """
     return np.where(np.arange(x.shape[0]) % 3 == x.shape[0] % 2, 0.0, 1.0)
 
 
@@ -76,7 +100,7 @@ PUZZLES = {
         "x.sum()",
         lambda x: x.sum(),
         "1",
-        "z moves exactly as far as each entry that moves.",
+        "If one entry grows, z grows by the same amount.",
         also_right=("x[i] ** 0", "1.0"),
     ),
     "mean": Puzzle(
@@ -179,7 +203,7 @@ PUZZLES = {
         "np.cumprod(x)",
         lambda x: ag.stack([_product(x[: i + 1]) for i in range(x.shape[0])]),
         "z[i] / x[j] * (j <= i)",
-        "The slope of a product is the product of all factors except the factor that moves.",
+        "The slope of a product with respect to one factor is the product of all other factors.",
         also_right=("(j <= i) * np.prod(x[:j]) * np.prod(x[j+1:i+1])",),
     ),
     "pick": Puzzle(
@@ -259,7 +283,7 @@ PUZZLES = {
         "x @ y",
         lambda x, y: ag.matmul(x, y),
         "y[i]",
-        "The slope is the other factor, at the same place.",
+        "The slope is the entry of the other array with the same index.",
         sizes=pairs(((4,), (4,)), ((1,), (1,)), ((3,), (3,))),
     ),
     "matvec": Puzzle(
@@ -414,8 +438,8 @@ PUZZLES = {
         "np.prod(x) / x",
         lambda x: ag.grad(_product)(x),
         "(i != j) * z[i] / x[j]",
-        "Entry i of the gradient is the product of all x but x[i], which it does not read. Its slope "
-        "by x[j] lacks x[j] too.",
+        "Entry i of the gradient is the product of all x except x[i]. Its derivative with respect to "
+        "x[j] lacks the factor x[j] too.",
         sizes=grid((4,), (2,), (3,), (6,)),
         also_right=("np.prod(x) / x[i] / x[j] if i != j else 0", "z[j] / x[i] * (1 - (i == j))"),
     ),
@@ -469,9 +493,16 @@ TITLES = {key: key.partition(".")[2].replace("_", " ") for key in KEYS}
 
 @dataclass
 class Case:
-    """Hold the Jacobian and the names that a line may use besides its indices.
+    """Hold a puzzle with numbers.
 
-    The Jacobian is an array with the axes of z, followed by those of x.
+    Attributes
+    ----------
+    names : {name: value}
+        The values that the learner's line may use, except the indices.
+    shape : tuple of int
+        The shape of z.
+    right : ndarray
+        The right Jacobian. Its axes are the axes of z, followed by the axes of x.
     """
 
     names: dict
@@ -481,7 +512,11 @@ class Case:
 
 @cache
 def cases(name):
-    """Return one Case for each size, and a second Case of the first size, which is drawn."""
+    """Return a list of Cases of the puzzle called `name`, with random numbers.
+
+    There is one Case for each entry of `sizes`, and a second one for the first entry. The first Case
+    is drawn.
+    """
     puzzle, rng = (
         PUZZLES[name],
         np.random.default_rng(34),
@@ -493,9 +528,9 @@ def cases(name):
 
 
 def _numbers(rng, shape):
-    """Return distinct halves from −3 to 3 other than 0.
+    """Return an array of different multiples of ½ from −3 to 3, without 0, in random order.
 
-    In the matrix, each can be told from the others.
+    The numbers differ, so that the reader can tell them apart in the matrix.
     """
     values = rng.choice(
         [-3, -2.5, -2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2, 2.5, 3], prod(shape), replace=False
@@ -522,7 +557,10 @@ def _case(puzzle, inputs):
 
 
 def entries(code, case):
-    """Return the Jacobian that a line computes, entry by entry."""
+    """Return the Jacobian that a line computes for a Case, entry by entry.
+
+    `code` is the compiled line. A line whose value is not a single number raises TypeError.
+    """
     got = np.empty(case.right.shape)
     for place in np.ndindex(case.right.shape):
         indices = {letter: int(index) for letter, index in zip("ijkl", place)}
@@ -534,7 +572,7 @@ def entries(code, case):
 
 
 def flat(jacobian, case):
-    """Return the Jacobian as a matrix: a row for each entry of z, a column for each of x."""
+    """Return a Jacobian as a matrix, with a row for each entry of z and a column for each of x."""
     return jacobian.reshape(prod(case.shape), -1)
 
 
@@ -542,7 +580,10 @@ def flat(jacobian, case):
 
 
 def make(key, rng):
-    """Return the only Problem of a puzzle."""
+    """Return the Problem of a key such as "jacobian.softmax".
+
+    There is only one problem for each key; `rng` is not used.
+    """
     name = key.partition(".")[2]
     puzzle, drawn = PUZZLES[name], cases(name)[0]
     letters = "ijkl"[: drawn.right.ndim]
@@ -583,7 +624,7 @@ def _index(letters):
 
 
 def _drawn(text, case):
-    """Return the Jacobian that a text computes for the drawn case, or None."""
+    """Return the Jacobian that the learner's text computes for a Case, or None if that fails."""
     try:
         with np.errstate(all="ignore"):
             return bounded(entries, Line(text).code, case, most=200_000)
@@ -623,7 +664,7 @@ def _judge(name, line):
 
 
 def _index_hint(line, case):
-    """Return a hint for a line that indexes past the end of an array, or "" for other lines."""
+    """Return a hint for a line that reads outside an array, or "" for any other line."""
     got, outside = np.zeros(case.right.shape), []
     for place in np.ndindex(case.right.shape):
         try:
@@ -637,7 +678,7 @@ def _index_hint(line, case):
     place, why = outside[0][0], str(outside[0][1]).rstrip(".")
     at = ", ".join(f"{letter} = {index}" for letter, index in zip("ijkl", place))
     if _close(got, case.right):
-        return f"At {at}: {why}. The entry is 0 there, and no array may be read. Test the index first: … if … else 0."
+        return f"At {at}: {why}. The entry is 0 there, so do not read an array. Test the index first: … if … else 0."
     return f"At {at}: {why}. Which index counts which axis, and is that entry read at all?"
 
 
@@ -646,10 +687,11 @@ def _close(got, right):
 
 
 def diagnosis(name, pairs):
-    """Return a sentence that holds for a wrong Jacobian in all cases.
+    """Return a hint on what is wrong with a Jacobian in all Cases, such as a swap of its axes.
 
-    If there is none, return the place where the Jacobian first differs. `pairs` is [(got, right),
-    …].
+    If no known mistake explains all of them, the hint names the first wrong entry. `name` is the
+    name of the puzzle, and `pairs` is [(learner's Jacobian, right Jacobian), …], one pair for each
+    Case.
     """
     both = [(flat(got, case), flat(right, case)) for (got, right), case in zip(pairs, cases(name))]
     square = [(got, right) for got, right in both if got.shape == right.shape[::-1]]
@@ -671,7 +713,7 @@ def diagnosis(name, pairs):
     if always(
         lambda got, right: np.allclose(got, right, rtol=5e-4, atol=2e-5)
     ):  # no digit that is shown differs
-        return "Nearly right. Did you round a number, or add a small one?"
+        return "Nearly right. Did you round a number, or add a small number?"
     if always(lambda got, right: _close(got, -right)):
         return "The absolute value is right, but it has the wrong sign."
     if len(square) == len(both) and always(lambda got, right: _close(got, right.T)):
@@ -726,11 +768,10 @@ def diagnosis(name, pairs):
 
 
 def _factor(name, pairs):
-    """Return a hint if one factor is missing or superfluous.
+    """Return a hint if every entry of a Jacobian has one factor too many or too few, else "".
 
-    Return "" if the mistake is a different one.
-
-    The factor is one letter or an entry of it, such as p[i] of p[i] · v[i].
+    The factor is a variable of the puzzle or one of its entries, such as p[i] in p[i] · v[i]. `pairs`
+    is described in `diagnosis`.
     """
     drawn = cases(name)[0]
     values = {
@@ -760,9 +801,10 @@ def _factor(name, pairs):
 
 
 def _shifted(got, right, step):
-    """Return True if `got` is `right` with each row shifted sideways by `step`.
+    """Return True if the matrix `got` is `right` with every row shifted sideways.
 
-    Entries shifted past the edge are ignored.
+    The rows are shifted by `step` columns, to the right if `step` is positive. Entries that are
+    shifted past the edge are ignored.
     """
     if right.shape[1] < 2:
         return True
@@ -791,7 +833,10 @@ WIDE, HIGH = 52, 28
 
 
 def _picture(name, got):
-    """Draw the right matrix, and beside it the learner's."""
+    """Draw the right matrix of a puzzle, and beside it the learner's matrix.
+
+    `got` is the learner's Jacobian, or None to draw only the right matrix.
+    """
     case = cases(name)[0]
     right = flat(case.right, case)
     said = [
@@ -819,9 +864,9 @@ def _picture(name, got):
 
 
 def _matrix(left, title, values, right):
-    """Return (parts of the drawing, its right end) of a matrix under its title.
+    """Return (SVG elements, x of the right edge) for the drawing of a matrix with its title.
 
-    Wrong entries are framed.
+    `left` is the x of the left edge. Entries of `values` that differ from `right` are framed.
     """
     parts = [words(left, 24, title, anchor="start", size=13)]
     for (r, c), value in np.ndenumerate(values):

@@ -1,4 +1,4 @@
-"""Define what all kinds of problem share, and the notation that their boxes accept."""
+"""Define the classes that all kinds of problem use, and read the answers typed into their boxes."""
 
 import ast
 from dataclasses import dataclass
@@ -15,9 +15,16 @@ from ..grading.sentences import sentence
 
 @dataclass
 class Box:
-    """Hold the box for one part of an answer.
+    """Describe the box for one part of an answer.
 
-    `look` is "number", "shape", "axes", "code" or "tick"; boxes of one `group` are shown together.
+    Attributes
+    ----------
+    label : str
+        The text beside the box.
+    look : str
+        The kind of answer: "number", "shape", "axes", "code" or "tick" (a checkbox).
+    group : str
+        The heading of a group of boxes that are shown together, or "" without a heading.
     """
 
     label: str
@@ -27,9 +34,10 @@ class Box:
 
 @dataclass
 class Mark:
-    """Hold the judge's result for one box.
+    """Hold the result of judging the answer in one box.
 
-    `good` is None for a text that cannot be read, which is not yet a mistake.
+    `good` is True for a right answer, False for a wrong answer, and None for a text that cannot be
+    read, which does not count as a mistake. `hint` is shown to the learner.
     """
 
     good: bool | None
@@ -40,12 +48,25 @@ class Mark:
 class Problem:
     """Hold one problem.
 
-    `key` names the skill that the problem trains, such as "walk.paths". Texts are Markdown with
-    $maths$; `reveal` begins with the answer.
-
-    `judge(texts)` returns, for each of the boxes, a Mark, or None for an empty text.
-    `picture(texts, marks)` returns a Picture; `marks` is [] before the first check. `right` are
-    texts that `judge` calls right; `wrong` is [(number of the box, text, hint), …].
+    Attributes
+    ----------
+    key : str
+        The skill that the problem trains, such as "walk.paths".
+    question : str
+        Markdown, with formulas between dollar signs.
+    boxes : list of Box
+    judge : callable
+        `judge(texts)` takes the texts in the boxes. It returns a list with a Mark for each box, or
+        None for an empty text.
+    picture : callable
+        `picture(texts, marks)` returns the Picture beside the question. `marks` is the result of
+        `judge`, or [] before the first check.
+    reveal : str
+        Markdown that begins with the answer.
+    right : list of str
+        A right answer for every box.
+    wrong : list of (int, str, str)
+        Known mistakes: the number of the box, the wrong answer, and the hint for it.
     """
 
     key: str
@@ -59,9 +80,10 @@ class Problem:
 
 
 def judged(texts, judge_one):
-    """Return a Mark for each text, or None for an empty text.
+    """Return a list with a Mark for each text, or None for an empty text.
 
-    `judge_one(i, text)` returns a Mark, or raises ValueError if the text cannot be read.
+    `judge_one(i, text)` judges the text in box i. It returns a Mark, or raises ValueError if the
+    text cannot be read; the message of the error is then the hint.
     """
     marks = []
     for i, text in enumerate(texts):
@@ -73,25 +95,27 @@ def judged(texts, judge_one):
 
 
 def hint_of(mistakes, explains):
-    """Return the hints of all mistakes that explain an answer, two at most.
+    """Return the hint for a wrong answer, or "" if no known mistake explains it.
 
-    Several mistakes may give the same number.
+    `mistakes` is [(wrong answer, hint), …], and `explains(wrong)` returns True if the learner's
+    answer equals `wrong`. If several mistakes lead to the same answer, two hints are joined by "Or:".
     """
     found = list(dict.fromkeys(hint for wrong, hint in mistakes if explains(wrong)))
     return " Or: ".join(found[:2])
 
 
-# --- Whole numbers without an end -------------------------------------------------------------------------------------
+# --- Limits for integers and loops ------------------------------------------------------------------------------------
 
 SIGNS = str.maketrans({"−": "-", "–": "-", "·": "*", "×": "*", "÷": "/", "\u00a0": " "})
-TOO_LARGE = "is too large to be worked out."
+TOO_LARGE = "is too large to compute. Use smaller numbers."
 MOST_BITS = 10_000  # 3,000 digits: Python computes every digit of an integer and cannot be interrupted meanwhile
 
 
 def _bits(node):
-    """Return an upper bound for the bits of a whole number; 0 for other values.
+    """Return an upper bound for the number of bits of the integer that an expression evaluates to.
 
-    Floats and arrays need no bound, because they have a largest value.
+    The result is 0 for other expressions: floats and arrays need no bound, because they cannot grow
+    without limit.
     """
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         return node.value.bit_length()
@@ -116,9 +140,10 @@ MOST_TURNS = 100_000
 
 
 def _range(*bounds):
-    """Return Python's range; raise StepLimitExceeded if it is longer than MOST_TURNS.
+    """Return `range(*bounds)`, and raise StepLimitExceeded if it is longer than MOST_TURNS.
 
-    The step limit does not count how often `sum` or `list` runs through a range.
+    This limit is needed because the step limit of the sandbox does not count the iterations of `sum`
+    or `list` over a range.
     """
     found = range(*bounds)
     if len(found) > MOST_TURNS:
@@ -159,9 +184,14 @@ NAMES = {
 
 @dataclass
 class Line:
-    """Hold one expression of Python as it was typed.
+    """Hold one Python expression that the learner typed.
 
-    Raises ValueError if the text is not an expression; the message says what to check.
+    The text may contain signs such as − and ·, which are converted to Python.
+
+    Raises
+    ------
+    ValueError
+        If the text is not a single expression, or computes an integer that is too large.
     """
 
     text: str
@@ -172,8 +202,8 @@ class Line:
             tree = ast.parse(self.text, mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise ValueError(
-                f"“{self.text}” is not one expression of Python: do the brackets match, is every * "
-                "written, does a comparison have ==, and an if its else?"
+                f"“{self.text}” is not a single Python expression. Check that the brackets match, that every * "
+                "is written, that comparisons use ==, and that every if has an else."
             ) from None
         for node in ast.walk(tree):
             if _bits(node) > MOST_BITS:
@@ -185,16 +215,19 @@ class Line:
         return compile(self.text, "<your line>", "eval")
 
     def function(self, letters):
-        """Return the line as a function of these letters; return a lambda unchanged."""
+        """Return the line as a function with the parameters `letters`, for example "g, z, x".
+
+        If the line is a lambda, return this lambda.
+        """
         return eval(
             self.text if self.is_lambda else f"lambda {letters}: (\n{self.text}\n)", dict(NAMES)
         )
 
 
 def trouble(error):
-    """Describe an error of the learner's line in words."""
+    """Return a hint for an error that the learner's line raised."""
     if isinstance(error, StepLimitExceeded):
-        return "Your line does not end, or ends only after too many steps."
+        return "Your line takes too many steps, or never ends."
     if isinstance(error, NameError):
         return f"{error.name} is not defined here: the question lists the letters that your line may use."
     if "numpy boolean" in said(error):

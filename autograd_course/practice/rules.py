@@ -1,4 +1,9 @@
-"""Ask for the rule of a row: the gradient of one input of an op, as one line in g, z and inputs."""
+"""Create problems that ask for the backward rule of an operation, as one line of Python.
+
+A row is an operation of the library, an entry of the table `autograd_lib.ops.ROWS`. Its rules are
+functions of the upstream gradient g, the output z and the inputs; each returns the gradient of one
+input.
+"""
 
 import inspect
 from functools import cache
@@ -30,7 +35,11 @@ TOO_LONG = {"gelu", "clip"}  # too long for one line, or nearly the same as `whe
 
 
 def _keys():
-    """Return {key: the lesson that derives it}, with keys such as "rule.multiply.x"."""
+    """Return {key: lesson} for the rules that fit on one line.
+
+    A key such as "rule.multiply.x" names an operation and an input. The lesson is the one that derives
+    the rule.
+    """
     found = {}
     for name, lesson in derived().items():
         row = ops.ROWS[name]
@@ -56,7 +65,10 @@ TITLES = {
 
 
 def make(key, rng):
-    """Return the only Problem for a row and a letter."""
+    """Return the Problem of a key such as "rule.multiply.x".
+
+    There is only one problem for each key; `rng` is not used.
+    """
     _, name, letter = key.split(".")
     row = ops.ROWS[name]
     letters, keywords = letters_of(row)
@@ -83,9 +95,11 @@ def make(key, rng):
 
 
 def _ours(row, argument):
-    """Return the rule of an argument as one line: the entry of DERIVED, or else the library's rule.
+    """Return the right rule for an input of a row as one line of Python.
 
-    DERIVED has the lesson's rule if the library's rule also handles special cases.
+    `argument` is the number of the input, from 0. The line is the rule that the lesson derives, if
+    DERIVED lists one, because the library's rule then also handles special cases; otherwise it is the
+    library's rule.
     """
     return DERIVED.get((row.name, argument)) or body(row.rules[argument])[0].removeprefix("return ")
 
@@ -100,9 +114,10 @@ DERIVED = {
 
 @cache
 def tried_on(name):
-    """Return (inputs, keywords) on which expect_rule tries a row.
+    """Return (inputs, keywords) with which `expect_rule` tries a rule of the row called `name`.
 
-    For an elementwise row, expect_rule chooses its own inputs.
+    `inputs` is a list of tuples of arrays. It is None for an elementwise row, for which `expect_rule`
+    chooses the inputs.
     """
     if name == "where":  # c is a condition
         return [
@@ -129,7 +144,11 @@ AS_SENTENCE = {
 
 
 def _judge(row, argument, rule):
-    """Return the Mark of a rule: judged by same_line, with the hint of expect_rule."""
+    """Return the Mark for `rule`, the function that the learner wrote.
+
+    `same_line` decides whether the rule is right. If it is wrong, the hint comes from `expect_rule`.
+    `argument` is the number of the input whose gradient the rule computes.
+    """
     compared = same_line(rule, row, argument)
     note = " ".join(
         AS_SENTENCE.get(label, "{}").format(text) for label, text in compared.lines[0].note
@@ -173,31 +192,31 @@ FITS = {
     "log_softmax": "Does a sum lose its axis there? keepdims=True keeps it.",
 }
 OWN = "np.sum(g * z, axis=axis, keepdims=True)"
-TIES = "At a tie x and y share the upstream gradient, half to each."
-BOTH = "At a tie that sends all of g to x and all of g to y, which is 2g in total."
+TIES = "At a tie, x and y share the upstream gradient, half each."
+BOTH = "At a tie, that sends all of g to x and all of g to y, 2g in total."
 WHICH = "Where the other input is the result, the gradient of this input is 0."
 OTHER = "That is the gradient of the other input, except in a tie."
 # {(row, argument): [(line, hint), …]}: a hint is given where the line gives the same for every input tried.
 WRONG = {
     ("divide", 0): [
-        (line, "Dividing by y has the slope 1 / y.") for line in ("g * y", "g", "g / z")
+        (line, "The slope of a division by y is 1 / y.") for line in ("g * y", "g", "g / z")
     ],
     ("divide", 1): [
         ("-g * x / y", "1 / y has the slope −1 / y²: the denominator contains y twice."),
-        ("-g / y ** 2", "x is lost: it multiplies 1 / y, whose slope is −1 / y²."),
+        ("-g / y ** 2", "The factor x is missing: x multiplies 1 / y, whose slope is −1 / y²."),
         ("-g", "That is the rule of x − y. Here x multiplies 1 / y, whose slope is −1 / y²."),
     ],
     ("power", 0): [
-        ("g * x ** (y - 1)", "The factor y in front is missing."),
-        ("g * y * z", "The exponent falls by one: x ** (y − 1)."),
+        ("g * x ** (y - 1)", "The factor y is missing."),
+        ("g * y * z", "The exponent must be smaller by one: x ** (y − 1)."),
     ],
     ("power", 1): [
         (
             "g * np.log(x)",
-            "z is missing: xʸ is e to the y · log x, and the slope of e to the u is itself.",
+            "The factor z is missing: xʸ is e to the power y · log x, and the slope of eᵘ is eᵘ itself.",
         ),
         *(
-            (line, "log z is y · log x: its slope as y moves is log x alone.")
+            (line, "log z is y · log x, and its slope with respect to y is log x.")
             for line in ("g * z * np.log(z)", "g * np.log(z)")
         ),
     ],
@@ -213,11 +232,11 @@ WRONG = {
     ("softplus", 0): [
         (
             "g * np.exp(x)",
-            "That is the slope of 1 + eˣ alone: the outer function, log, has the slope 1 / (1 + eˣ) there.",
+            "That is only the slope of 1 + eˣ. The outer function, log, has the slope 1 / (1 + eˣ) there.",
         ),
         (
             "g / (1 + np.exp(x))",
-            "That is the slope of log alone; 1 + eˣ inside it has the slope eˣ.",
+            "That is only the slope of the logarithm. Its argument, 1 + eˣ, has the slope eˣ.",
         ),
     ],
     ("abs", 0): [
@@ -268,7 +287,7 @@ WRONG = {
     ("softmax", 0): [
         (
             "g * z * (1 - z)",
-            "That is the path from each x to its own z. Through the sum in the denominator, x reaches the other outputs too.",
+            "That is only the path from each x to its own z. Through the sum in the denominator, x reaches the other outputs too.",
         ),
         (
             "z * (g - np.sum(g * z))",
@@ -304,16 +323,18 @@ WRONG = {
         ),
         (
             "g - np.exp(z) * g",
-            "That is the path from each x to its own z. Through the sum, x reaches the other outputs too.",
+            "That is only the path from each x to its own z. Through the sum, x reaches the other outputs too.",
         ),
     ],
 }
 
 
 def mistakes(row, argument, letters):
-    """Return [(wrong line, piece of the hint that it must get), …] for this row.
+    """Return [(wrong line, text), …] with known mistakes in the rule for an input of a row.
 
-    Lines that are right for this row are left out.
+    The text must occur in the hint that the wrong line gets. A line that is right for this row is
+    left out. `argument` is the number of the input, and `letters` are the names of g, z and the
+    inputs.
     """
     ours = _ours(row, argument)
     others = [

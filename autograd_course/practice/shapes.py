@@ -1,4 +1,4 @@
-"""Ask for the shape of a gradient, and the axes of g over which it is summed."""
+"""Create problems that ask for the shape of a gradient and the axes over which g is summed."""
 
 import re
 
@@ -18,7 +18,7 @@ TITLES = {
 
 
 def make(key, rng):
-    """Return a Problem on shapes and axes."""
+    """Return the Problem of a key such as "shape.broadcast", with random shapes."""
     kinds = {
         "shape.broadcast": _broadcast,
         "shape.reduce": _reduce,
@@ -32,7 +32,7 @@ def make(key, rng):
 
 
 def _broadcast(key, rng):
-    """Return a Problem on z = x + y, in which x is copied along at least one axis."""
+    """Return a Problem on an operation such as z = x + y that broadcasts x along at least one axis."""
     while True:
         z = tuple(int(n) for n in rng.choice([2, 3, 4, 5], rng.integers(1, 4)))
         x = _shrunk(z, rng)
@@ -45,23 +45,23 @@ def _broadcast(key, rng):
     wrong = [
         (
             tuple(k - new for k in summed if k >= new),
-            "Those are counted in x. Count the axes of g, which has more.",
+            "Those are the numbers of the axes in x. Count the axes of g, which has more axes.",
         ),
         (
             tuple(k for k in range(len(z)) if k >= len(x) or x[k] == 1 < z[k]),
-            "Shapes are compared from the right: so the axes that x lacks are on the left.",
+            "Shapes are compared from the right, so the axes that x lacks are on the left.",
         ),
         (
             tuple(k for k in range(len(z)) if k not in summed),
-            "Those are the axes that x has itself. Sum over those along which x was copied.",
+            "Those are the axes that x has itself. Sum over the axes along which x was copied.",
         ),
         (
             tuple(k for k in summed if k >= new),
-            "The axes that x lacks are copied too: they are summed as well.",
+            "x was also copied along the axes that it lacks: sum over these axes too.",
         ),
         (
             tuple(k for k in summed if k < new),
-            "An axis of length 1 in x that is longer in z was copied too: it is summed as well.",
+            "x was also copied along each axis of length 1 that is longer in z: sum over it too.",
         ),
         (tuple(range(len(z))), "A sum over all of them would leave a single number."),
     ]
@@ -71,18 +71,18 @@ def _broadcast(key, rng):
 
 
 def _shrunk(shape, rng):
-    """Return a shape that broadcasts to this one.
+    """Return a random shape that broadcasts to `shape`.
 
-    Some axes are left out on the left, and others have length 1.
+    Axes on the left may be left out, and other axes may have length 1.
     """
     kept = shape[rng.integers(len(shape) + 1) if rng.random() < 0.6 else 0 :]
     return tuple(1 if rng.random() < 0.35 else n for n in kept)
 
 
 def _reduce(key, rng):
-    """Return a Problem on z = x.sum(axis, keepdims), or the mean.
+    """Return a Problem on z = x.sum(axis) or z = x.mean(axis), sometimes with keepdims=True.
 
-    The backward pass copies g back along the axis and sums nothing.
+    The backward pass copies g along the axis, and does not sum.
     """
     x = tuple(int(n) for n in rng.choice([2, 3, 4, 5], rng.integers(2, 4), replace=False))
     axis, keepdims = int(rng.integers(len(x))), bool(rng.integers(2))
@@ -102,7 +102,7 @@ def _reduce(key, rng):
 
 
 def _move(key, rng):
-    """Return a Problem on an op that only moves entries, or selects some of them."""
+    """Return a Problem on an operation that moves or selects entries, such as a transpose."""
     x = tuple(int(n) for n in rng.choice([2, 3, 4, 5], rng.integers(2, 4), replace=False))
     axes = tuple(int(k) for k in rng.permutation(len(x)))
     row, cut = int(rng.integers(x[0])), int(rng.integers(1, x[0]))
@@ -117,14 +117,14 @@ def _move(key, rng):
     wrong = [
         (
             (0,),
-            "Every entry of z came from one entry of x: each g goes back to its place, and none are added.",
+            "Every entry of z came from one entry of x: each entry of g goes back to its place, and none are added.",
         )
     ]
     return _asked(key, call, {"x": x}, z, "x", (), wrong)
 
 
 def _matmul(key, rng):
-    """Return a Problem on Z = X @ Y, where X or Y may be broadcast over a stack."""
+    """Return a Problem on Z = X @ Y, where X and Y may be stacks of matrices that are broadcast."""
     n, k, m, stack = (int(size) for size in rng.permutation([2, 3, 4, 5]))
     shapes = [
         {"X": (n, k), "Y": (k, m)},
@@ -199,7 +199,7 @@ def _asked(
             for name, shape in shapes.items()
         ),
         (z[::-1], "Those are the axes of z, in reverse order: g has them in the order of z."),
-        ((), "g is a single number only if z is one."),
+        ((), "g is a single number only if z is a single number."),
         (tuple(n for n in z if n > 1), "An axis of length 1 is an axis too."),
     ]
     wrong_back = [
@@ -225,7 +225,7 @@ def _asked(
     nudges = [
         "g has the shape of z: work that out first.",
         f"The gradient has the shape of its value, here {asked}.",
-        f"Sum over those axes of g along which {asked} was copied in the forward pass.",
+        f"Sum over the axes of g along which {asked} was copied in the forward pass.",
     ]
 
     def judge(texts):
@@ -262,16 +262,21 @@ def _asked(
 
 
 def axes_in(text, ndim):
-    """Return the axes in "0, 2", "none" or "-1", counted from the front.
+    """Read a typed list of axes, such as "0, 2", "-1" or "none", as a sorted tuple of integers.
 
-    Raises ValueError if they are not axes of an array with `ndim` axes.
+    Negative axes are converted to count from the front.
+
+    Raises
+    ------
+    ValueError
+        If the text is not a list of axes, or if an array with `ndim` axes does not have them.
     """
     if text.strip().lower() in ("none", "no", "()", "-", "–", "no axis", "nothing"):
         return ()
     if re.search(r"\d[−-]", text) or not re.fullmatch(
         r"[\s\d,;()\[\]−-]*(and)?[\s\d,;()\[\]−-]*", text.strip()
     ):
-        raise ValueError(f"“{text}” is not a list of axes. Write them like 0, 2; or none.")
+        raise ValueError(f"“{text}” is not a list of axes. Write numbers such as 0, 2, or none.")
     axes = [int(axis.replace("−", "-")) for axis in re.findall(r"[−-]?\d+", text)]
     outside = [axis for axis in axes if not -ndim <= axis < ndim]
     if outside or not axes:
@@ -279,6 +284,6 @@ def axes_in(text, ndim):
             f"g has {ndim} {'axis' if ndim == 1 else 'axes'}, counted from 0: there is no axis "
             f"{outside[0]}."
             if outside
-            else "Write them like 0, 2; or none."
+            else "Write the axes as numbers such as 0, 2, or write none."
         )
     return tuple(sorted({axis % ndim for axis in axes}))

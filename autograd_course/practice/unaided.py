@@ -1,4 +1,4 @@
-"""Check a rule derived without hints, and a gradient check that the learner wrote."""
+"""Check a backward rule derived without hints, and a gradient check that the learner wrote."""
 
 from dataclasses import dataclass
 
@@ -15,9 +15,21 @@ from ..source import is_stub
 
 @dataclass
 class Task:
-    """Hold a function `f` of one array, its rule, and wrong rules {text: why a check may miss it}.
+    """Hold a function for which the learner derives a backward rule.
 
-    `sizes` are the lengths of x to try.
+    Attributes
+    ----------
+    lesson : str
+        The lesson of the task, as two digits.
+    f : callable
+        Takes and returns an array with one axis.
+    rule : callable
+        The right rule, a function of g, z and x that returns the gradient of x.
+    wrong : {str: str}
+        Wrong rules as expressions in g, z and x, each with a hint on why a gradient check may accept
+        it.
+    sizes : tuple of int
+        The lengths of x to try.
     """
 
     lesson: str
@@ -104,27 +116,38 @@ TASKS = {
 
 
 def unaided(name, rule, my_check):
-    """Return the Verdict on a rule derived without help and on the learner's gradient check.
+    """Judge a backward rule that the learner derived without help, and the learner's gradient check.
 
-    name : one of TASKS, such as "softsign".
-    rule : function of g, z and x that returns the gradient of x; all are arrays of one axis.
-    my_check : function of f, rule and x that returns True if `rule` is right for f at the array x,
-        and False otherwise. It must accept right rules, and reject wrong ones.
+    Parameters
+    ----------
+    name : str
+        The name of the task, one of TASKS, such as "softsign".
+    rule : callable
+        A function of g, z and x that returns the gradient of x. All four are arrays with one axis.
+    my_check : callable
+        A function of f, rule and x that returns True if `rule` is right for f at the array x, and
+        False otherwise. It must accept right rules and reject wrong rules.
 
-    No error is raised.
+    Returns
+    -------
+    Verdict
+        An error that the learner's functions raise becomes part of the Verdict. No error is raised.
     """
     task = TASKS.get(str(name))
     if task is None:
         return Verdict(
             "wrong",
-            ("hint", f"There is no task {str(name)[:40]!r}. The tasks are {', '.join(TASKS)}."),
+            (
+                "hint",
+                f"unaided: there is no task {str(name)[:40]!r}. Choose one of {', '.join(TASKS)}.",
+            ),
         )
     if any(
         one is ... or one is None or is_stub(one) or unfinished(one) for one in (rule, my_check)
     ):
         return Verdict(
             "not yet",
-            ("", "The rule or your check still contains ... or pass: replace it by your code."),
+            ("", "Your rule or your check still contains ... or pass. Replace it with your code."),
         )
     try:
         _rule_is_right(task, rule)
@@ -132,7 +155,7 @@ def unaided(name, rule, my_check):
     except NotYet:
         return Verdict(
             "not yet",
-            ("", "The rule or your check still contains ... or pass: replace it by your code."),
+            ("", "Your rule or your check still contains ... or pass. Replace it with your code."),
         )
     except Wrong as wrong:
         return Verdict(
@@ -149,7 +172,10 @@ def unaided(name, rule, my_check):
 
 
 def _inputs(task):
-    """Return arrays of different lengths, with entries of both signs that are not near 0."""
+    """Return a list of arrays, one for each length in `task.sizes`, with entries not near 0.
+
+    Arrays of more than one entry have entries of both signs.
+    """
     rng = np.random.default_rng(11)
     return [
         rng.uniform(0.3, 2.0, n).round(2) * rng.permutation(np.resize([1, -1], n))
@@ -197,7 +223,7 @@ def _check_tells(task, my_check):
             "your check of another f, sin, and its right rule",
             "False",
             "True",
-            "Your check rejects a right rule. Does it measure the f that it receives, closely enough, or does it compare "
+            "Your check rejects a right rule. Does it measure the f that it receives, and closely enough? Or does it compare "
             "with one fixed rule?",
         )
 
@@ -230,10 +256,16 @@ def _check_tells(task, my_check):
 
 
 def _said(my_check, task, rule, x):
-    """Return the bool that the learner's check returns.
+    """Return the result of the learner's check for a rule at x, as a bool.
 
     The check is called twice, because a check that draws random numbers must return the same result
-    again.
+    both times.
+
+    Raises
+    ------
+    Wrong
+        If the check does not return a bool, returns different results, fails an assertion or never
+        ends.
     """
     answers = set()
     for _ in range(2):
@@ -260,7 +292,7 @@ def _said(my_check, task, rule, x):
                 "your check",
                 brief(answer),
                 "True or False",
-                "Let your check return one bool, np.allclose(…) for example.",
+                "Let your check return a single bool, for example np.allclose(…).",
             )
         answers.add(bool(answer))
     if len(answers) > 1:

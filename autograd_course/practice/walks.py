@@ -1,4 +1,8 @@
-"""Ask for the local gradient on every arrow of a graph, and then the gradient on every card."""
+"""Create problems that ask for all gradients of a graph of numbers.
+
+The learner computes the local gradient of every arrow, and then the gradient of every card. A card
+is the box of a value in the drawing of a graph.
+"""
 
 from collections import namedtuple
 from itertools import combinations
@@ -29,15 +33,28 @@ FUNCTIONS = ["relu", "abs", "maximum", "multiply", "add", "subtract"]
 NAMES = ["p", "q", "r", "s"]  # names of intermediate results
 ON_ARROWS, ON_CARDS = "Local gradients, on the arrows", "Gradients, on the cards"
 
-# An arrow from the node `source` into slot `slot` of the node `user`: its number in the drawing, its local gradient,
-# what passes there.
+# An arrow of the graph from the node `source` to the input number `slot` of the node `user`: its number in the drawing,
+# its local gradient, and the gradient that passes along it.
 Arrow = namedtuple("Arrow", "number source user slot local passes")
 
 
 class Walk:
-    """Hold a graph of numbers, read from the library's own backward pass.
+    """Hold the graph of a scalar Tensor, with the gradients of the library's backward pass.
 
-    `cards` are the nodes whose gradients the learner computes.
+    Attributes
+    ----------
+    nodes : list of graph nodes
+        The nodes in the order of the calculation.
+    of : {key: node}
+        The nodes by their keys.
+    called : {key: str}
+        The names of the nodes.
+    g : {key: float}
+        The gradients of the nodes that have one.
+    arrows : list of Arrow
+        The arrows that a gradient passes along.
+    cards : list of keys
+        The nodes whose gradients the learner computes, last node first.
     """
 
     def __init__(self, output):
@@ -66,25 +83,28 @@ class Walk:
         self.cards = [node.key for node in reversed(self.nodes[:-1]) if node.key in self.g]
 
     def leaving(self, key):
-        """Return the arrows that leave a node, in the direction of the calculation."""
+        """Return the arrows from the node `key` to the nodes that use its value."""
         return [arrow for arrow in self.arrows if arrow.source == key]
 
     @property
     def right(self):
-        """Return the right number for every box: first the arrows, then the cards."""
+        """The right answers: the local gradients of all arrows, then the gradients of all cards."""
         return [arrow.local for arrow in self.arrows] + [self.g[key] for key in self.cards]
 
 
-# --- Draw a graph by lot ----------------------------------------------------------------------------------------------
+# --- Draw a random graph ----------------------------------------------------------------------------------------------
 
 
 def make(key, rng):
-    """Return a Problem on a graph with whole and easy numbers."""
+    """Return the Problem of a random graph whose numbers are easy to compute."""
     return _problem(key, drawn(key, rng))
 
 
 def drawn(key, rng):
-    """Return a Walk, drawing graphs until the numbers of one are whole and easy."""
+    """Return the Walk of a random graph whose numbers are easy to compute.
+
+    `key` is the kind of graph, one of KEYS. Graphs are drawn until one is suitable.
+    """
     with np.errstate(all="ignore"):
         while True:
             output = _calculation(key, rng)
@@ -93,9 +113,9 @@ def drawn(key, rng):
 
 
 def _calculation(key, rng):
-    """Return a Tensor computed from two or three inputs by two to four ops, or None.
+    """Return the output of a random calculation, a Tensor, or None if the draw is not usable.
 
-    All inputs are used.
+    The calculation uses two or three inputs and two to four operations. Every input is used.
     """
     choices, new = {
         "walk.arithmetic": (ARITHMETIC, {"subtract", "divide", "square"}),
@@ -132,7 +152,11 @@ def _calculation(key, rng):
 
 
 def _fair(walk, key):
-    """Return True if the numbers are easy to compute, and every mistake leads to a wrong number."""
+    """Return True if a graph makes a fair problem.
+
+    Its numbers are easy to compute, no operation is at a kink, and the usual mistakes lead to a wrong
+    number.
+    """
     numbers = [float(node.value) for node in walk.nodes] + walk.right
     several = [node for node in walk.cards if len(walk.leaving(node)) > 1]
     whole = all(abs(x) <= 120 and abs(round(4 * x) - 4 * x) < 1e-9 for x in numbers)
@@ -159,14 +183,18 @@ def _fair(walk, key):
 
 
 def wrong_locals(walk, arrow):
-    """Return [(wrong local gradient of an arrow, hint), …]; the right one is left out."""
+    """Return [(wrong number, hint), …] for the local gradient of an arrow.
+
+    The wrong numbers are the results of known mistakes. A number that equals the right one is left
+    out.
+    """
     user, name, z = walk.of[arrow.user], walk.called[arrow.source], walk.called[arrow.user]
     value, result, g = float(walk.of[arrow.source].value), float(user.value), walk.g[arrow.user]
     when = _when(walk, arrow)
     made = [
         (
             arrow.passes,
-            f"That is what passes over arrow {arrow.number}, its local gradient times {number(g)}. The "
+            f"That is what passes along arrow {arrow.number}: its local gradient times {number(g)}. The "
             f"local gradient is only the rate at which {z} grows {when}.",
         ),
         (
@@ -179,31 +207,31 @@ def wrong_locals(walk, arrow):
             made.append(
                 (
                     other.local,
-                    f"That is the local gradient of arrow {other.number}, the other one into {z}.",
+                    f"That is the local gradient of arrow {other.number}, the other arrow into {z}.",
                 )
             )
             if other.source == arrow.source:
                 made.append(
                     (
                         arrow.local + other.local,
-                        f"Those are arrows {arrow.number} and {other.number} together: "
-                        f"each belongs to one occurrence of {name} alone.",
+                        f"That is the sum for arrows {arrow.number} and {other.number}. "
+                        f"Each arrow belongs to only one occurrence of {name}.",
                     )
                 )
     if user.op == "power":
         made += [
-            (value, f"The exponent is lost: the slope of a square is 2 · {name}."),
-            (2.0, f"That is the exponent alone: the slope of a square is 2 · {name}."),
+            (value, f"The factor 2 is missing: the slope of a square is 2 · {name}."),
+            (2.0, f"That is only the exponent: the slope of a square is 2 · {name}."),
         ]
     if user.op == "divide":
         bottom = float(walk.of[user.inputs[1][0]].value)
         top = float(walk.of[user.inputs[0][0]].value)
         made.append(
-            (-top / bottom, "The denominator occurs twice: −numerator / denominator².")
+            (-top / bottom, "The square is missing: the slope is −numerator / denominator².")
             if arrow.slot
             else (
                 bottom,
-                f"Dividing by {_bracketed(bottom)} has the slope 1 / {_bracketed(bottom)}.",
+                f"The slope of a division by {_bracketed(bottom)} is 1 / {_bracketed(bottom)}.",
             )
         )
     made += [
@@ -214,27 +242,41 @@ def wrong_locals(walk, arrow):
             if key != arrow.source and not graph.is_constant(walk.of[key])
         ),
         (result, f"That is the value of {z}. How fast does it grow {when}?"),
-        *[(g, f"That is the gradient of {z}, which comes later: what does {z} itself do {when}?")]
+        *[
+            (
+                g,
+                f"That is the gradient of {z}, which comes later: how does {z} itself change {when}?",
+            )
+        ]
         * (arrow.user in walk.cards),
-        (0.0, f"0 would mean that {z} does not change {when}. It does not."),
-        (1.0, f"1 would mean that {z} grows just as much {when}. It does not."),
+        (0.0, f"0 would mean that {z} does not change {when}. But {z} does change."),
+        (
+            1.0,
+            f"1 would mean that {z} grows by the same amount {when}. But the amount is different.",
+        ),
     ]
     return [(wrong, hint) for wrong, hint in made if not _near(wrong, arrow.local)]
 
 
 def _when(walk, arrow):
-    """Return in words the change that a local gradient measures.
+    """Return a phrase for the change that the local gradient of an arrow measures.
 
-    The words exclude a change of the other input, which may depend on the same value.
+    For example, "when x grows a little while the other input stays fixed". The second part is left
+    out if there is no other input.
     """
     inputs = [key for key, _ in walk.of[arrow.user].inputs if not graph.is_constant(walk.of[key])]
-    return f"when {walk.called[arrow.source]} grows a little" + ", and the other input is fixed" * (
-        len(inputs) > 1
+    return (
+        f"when {walk.called[arrow.source]} grows a little"
+        + " while the other input stays fixed" * (len(inputs) > 1)
     )
 
 
 def wrong_gradients(walk, key):
-    """Return [(wrong gradient of a card, hint), …]; the right one is left out."""
+    """Return [(wrong number, hint), …] for the gradient of the card `key`.
+
+    The wrong numbers are the results of known mistakes. A number that equals the right one is left
+    out.
+    """
     arrows, name, total = walk.leaving(key), walk.called[key], walk.g[key]
     made = []
     for count in range(1, len(arrows)):
@@ -243,23 +285,22 @@ def wrong_gradients(walk, key):
             made.append(
                 (
                     sum(arrow.passes for arrow in kept),
-                    f"That is without {_listed(left)}, which {'leaves' if len(left) == 1 else 'leave'} {name} "
-                    "too: the contributions of all arrows are added.",
+                    f"The contribution of {_listed(left)} is missing. Add the contributions of all "
+                    f"arrows that leave {name}.",
                 )
             )
     if len(arrows) > 1:
         made.append(
             (
                 prod(arrow.passes for arrow in arrows),
-                f"Those are the contributions of {_listed(arrows)}, multiplied. "
-                "Contributions to one value are added.",
+                f"That is the product of the contributions of {_listed(arrows)}. Add them instead.",
             )
         )
     for arrow in arrows if len(arrows) > 1 else ():
         made.append(
             (
                 arrow.local,
-                f"That is the local gradient of arrow {arrow.number}, and {name} has more arrows.",
+                f"That is the local gradient of arrow {arrow.number} alone, but more arrows leave {name}.",
             )
         )
     ends = {walk.called[arrow.user]: walk.g[arrow.user] for arrow in arrows}
@@ -267,8 +308,8 @@ def wrong_gradients(walk, key):
     made += [
         (
             sum(arrow.local for arrow in arrows),
-            f"{'Those are the local gradients, added up' if several else 'That is the local gradient'}: multiply "
-            f"{'each' if several else 'it'} by the gradient where its arrow ends, "
+            f"{'That is the sum of the local gradients. First multiply each' if several else 'That is the local gradient. Multiply it'} "
+            f"by the gradient where its arrow ends: "
             f"{', '.join(f'{number(g)} at {z}' for z, g in ends.items())}.",
         ),
         (-total, "The absolute value is right, but it has the wrong sign."),
@@ -278,16 +319,16 @@ def wrong_gradients(walk, key):
         ),
         (
             sum(walk.g[arrow.user] for arrow in arrows),
-            "Those are the gradients where the arrows end, added up. First multiply each by its arrow's local "
+            "That is the sum of the gradients where the arrows end. First multiply each by its arrow's local "
             "gradient."
             if several
-            else f"That is the gradient of {', '.join(ends)}. On the way to {name} it is "
-            "multiplied by the arrow's local gradient.",
+            else f"That is the gradient of {', '.join(ends)}. Multiply it by the local gradient "
+            f"of the arrow from {name}.",
         ),
         *[
             (
                 prod(arrow.local for arrow in arrows),
-                "Those are the local gradients, multiplied with each other. Multiply each by the gradient "
+                "That is the product of the local gradients. Multiply each by the gradient "
                 "where its arrow ends, then add the products.",
             )
         ]
@@ -301,8 +342,8 @@ def wrong_gradients(walk, key):
                 (
                     rest + arrow.local * g,
                     f"That uses an old g: {number(g)} was the gradient of "
-                    f"{walk.called[arrow.user]} {old}, and "
-                    f"{number(walk.g[arrow.user])} is its gradient.",
+                    f"{walk.called[arrow.user]} {old}, but "
+                    f"{number(walk.g[arrow.user])} is its complete gradient.",
                 )
             )
         for other, g in walk.g.items():
@@ -311,14 +352,18 @@ def wrong_gradients(walk, key):
                     (
                         rest + arrow.local * g,
                         f"Arrow {arrow.number} ends at {walk.called[arrow.user]}: multiply its local gradient by "
-                        f"the gradient of that, not of {walk.called[other]}.",
+                        f"the gradient of {walk.called[arrow.user]}, not of {walk.called[other]}.",
                     )
                 )
     return [(wrong, hint) for wrong, hint in made if not _near(wrong, total)]
 
 
 def _old(walk, key):
-    """Return [(gradient of a node before all contributions had arrived, the time in words), …]."""
+    """Return [(incomplete gradient, phrase), …] for the node `key`.
+
+    An incomplete gradient is the sum of only some of the contributions. The phrase says which are
+    missing, for example "before arrow 2 had contributed".
+    """
     arrows = walk.leaving(key)
     return [
         (
@@ -386,7 +431,7 @@ def _problem(key, walk):
 
     return Problem(
         key,
-        "Fill in the local gradient on every arrow; then, from the right, the gradient on every card.",
+        "Fill in the local gradient on every arrow. Then fill in the gradient on every card, from right to left.",
         boxes,
         judge,
         show,
@@ -397,7 +442,19 @@ def _problem(key, walk):
 
 
 def _follows(walk, key, got, given, right):
-    """Return a hint if a card follows correctly from wrong values in other boxes, else ""."""
+    """Return a hint if the answer for a card follows from wrong answers in other boxes, else "".
+
+    Parameters
+    ----------
+    walk : Walk
+    key : the key of the card.
+    got : float
+        The learner's answer for the card.
+    given : {number of a box: float}
+        The learner's other answers.
+    right : list of float
+        The right answers for all boxes.
+    """
     place = {one: i for i, one in enumerate([*walk.arrows, *walk.cards])}
     used = [
         place[one] for arrow in walk.leaving(key) for one in (arrow, arrow.user) if one in place
@@ -423,18 +480,21 @@ def _follows(walk, key, got, given, right):
 
 
 def _nudge(walk, i):
-    """Return a hint on where to look, if no known mistake leads to the number."""
+    """Return a general hint for box i, for an answer that no known mistake explains."""
     if i < len(walk.arrows):
         arrow = walk.arrows[i]
         return f"How fast does {walk.called[arrow.user]} grow {_when(walk, arrow)}?"
     key = walk.cards[i - len(walk.arrows)]
     arrows = walk.leaving(key)
-    leave, each, add = (
-        ("leaves", "", "") if len(arrows) == 1 else ("leave", "for each, ", ", and add")
-    )
+    name = walk.called[key]
+    if len(arrows) == 1:
+        return (
+            f"{_listed(arrows).capitalize()} leaves {name}: multiply its local gradient by the gradient "
+            "where it ends."
+        )
     return (
-        f"{_listed(arrows).capitalize()} {leave} {walk.called[key]}: {each}take the local gradient times the "
-        f"gradient where it ends{add}."
+        f"{_listed(arrows).capitalize()} leave {name}: multiply each local gradient by the gradient where "
+        "the arrow ends, then add the products."
     )
 
 
@@ -459,7 +519,10 @@ def _bracketed(x):
 
 
 def picture(walk, known):
-    """Draw the graph with a question mark in place of each value that is not known yet."""
+    """Draw the graph with a question mark in place of each number that is not known yet.
+
+    `known` holds True or False for every box: first for the arrows, then for the cards.
+    """
     local = {
         (arrow.user, arrow.slot): f"({arrow.number}) {number(arrow.local) if known[i] else '?'}"
         for i, arrow in enumerate(walk.arrows)

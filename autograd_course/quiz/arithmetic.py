@@ -59,7 +59,9 @@ def number_in(text):
     try:
         return _Reader(plain).result()
     except OverflowError:
-        raise ValueError(f"“{text.strip()}” is too large to be worked out.") from None
+        raise ValueError(
+            f"“{text.strip()}” is too large to compute. Use smaller numbers."
+        ) from None
     except (ValueError, ArithmeticError, RecursionError):
         raise ValueError(
             f"“{text}” is not a number. Write it like 17, −0.3, 1/7, 2e-9 or 3*4 + log(2)."

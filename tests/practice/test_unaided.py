@@ -113,7 +113,7 @@ def test_a_check_that_lets_a_wrong_rule_pass_is_refused(check):
             "closely enough",
         ),
         (lambda f, rule, x: False, "rejects a right rule"),
-        (lambda f, rule, x: print(x), "one bool"),
+        (lambda f, rule, x: print(x), "a single bool"),
         (lambda f, rule, x: good(f, rule, x) and bool(COIN.integers(2)), ""),
         (lambda f, rule, x: 1 / 0, "ZeroDivisionError"),
         (3, "not callable"),
@@ -179,4 +179,4 @@ def test_unfinished_answers_get_not_yet():
 
     assert unaided("cumsum", rule, good).status == unaided("cumsum", ..., good).status == "not yet"
     assert unaided("cumsum", TASKS["cumsum"].rule, rule).status == "not yet"
-    assert "tasks are softsign" in repr(unaided("sofsign", rule, rule))
+    assert "Choose one of softsign" in repr(unaided("sofsign", rule, rule))
