@@ -11,17 +11,19 @@ from ...drawing.picture import Picture, beside, svg
 
 
 def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
-    """Draw the value f(x) and the gradient as two bars, beside the curve.
+    """Draw the curve of f with its tangent at x, and beside it the value f(x) and the gradient as bars.
 
-    All three share one vertical scale, so the triangle under the tangent, one unit wide, is as high as the gradient's bar.
-    `curve=False` draws only the bars, each on its own scale.
+    `f` is a function of an array, `gradient` is its gradient at x, and `span` is the range of x in
+    the plot. The curve and the bars share one vertical scale. The triangle under the tangent is one
+    unit wide, so it is as high as the bar of the gradient. With `curve=False`, only the two bars
+    are drawn, each on its own scale.
     """
     xs = np.linspace(*span, 161)
     heights, value, gradient = f(xs), float(f(x)), float(gradient)
     steepness = np.gradient(heights, xs)
 
     def scale(*many):
-        """Return limits that include 0 and all of the numbers, with room for a label at both ends."""
+        """Return axis limits that include 0 and every number of `many`, with room for a label at each end."""
         low, high = min(0, *map(np.min, many)), max(0, *map(np.max, many))
         return low - 0.12 * (high - low), high + 0.12 * (high - low)
 
@@ -107,12 +109,20 @@ def _bar(plot, x, name, height, colour, dash, fill):
 
 
 def digits_learning(images, labels, answers, accuracies, passes):
-    """Draw the model's answer for each image after `passes` passes, and its accuracy up to then.
+    """Draw a model's answers to some images of digits, and its accuracy over the passes so far.
 
-    A wrong answer has a ✗ and the true digit beside it.
+    A correct answer has a ✓. A wrong answer has a ✗ and the true digit beside it.
 
-    images: (n, 8, 8) of float64; labels, answers: (n,); accuracies: before the first pass and
-    after each pass, from 0 to 1.
+    Parameters
+    ----------
+    images : array of shape (n, 8, 8)
+        The images to show.
+    labels, answers : array of shape (n,)
+        The true digits, and the digits that the model answers after `passes` passes.
+    accuracies : sequence of float
+        The accuracy on all held-out digits, from 0 to 1, before the first pass and after each pass.
+    passes : int
+        The number of passes over the training digits so far, from 0 on.
     """
     columns, side = 8, 42
     rows, last = -(-len(images) // columns), len(accuracies) - 1
@@ -153,11 +163,11 @@ def digits_learning(images, labels, answers, accuracies, passes):
 
 
 def weights_and_gradients(frames, passes):
-    """Draw the weights of some hidden units as 8 × 8 images, each above the gradients of the same weights.
+    """Draw the weights of some hidden units as 8 × 8 images, and below each image the gradients of the same weights.
 
-    frames: a pair (weights, gradients) after each pass, both (n, 64). All frames share one scale
-    for the weights and one for the gradients. Squares are positive numbers, diamonds negative
-    numbers.
+    `frames[passes]` is the pair (weights, gradients) after that many passes over the training
+    digits, two arrays of shape (n, 64). All frames share one scale for the weights and one for the
+    gradients. Squares show positive numbers, and diamonds show negative numbers.
     """
     side, pixel = 100, 12
     sheet = Axes((0, 0, 560, 0), (0, 1), (0, 1))  # only for its text
@@ -205,9 +215,11 @@ def weights_and_gradients(frames, passes):
 
 
 class Dots(widgets.VBox):
-    """Show a grid of buttons to draw on, by clicks or by Tab and Space; `value` is a tuple of rows of 0.0 and 1.0.
+    """Show a grid of toggle buttons to draw on, with the mouse or with Tab and Space.
 
-    start: (rows, columns), true where a dot is on.
+    The trait `value` holds the drawing as a tuple of rows, with 1.0 for a dot that is on and 0.0
+    for a dot that is off. `start` is an array of shape (rows, columns), true where a dot is on at
+    first.
     """
 
     value = traitlets.Tuple()
@@ -248,10 +260,10 @@ class Dots(widgets.VBox):
 
 
 def as_read(dots, scores):
-    """Draw how a model reads a drawing: the dots, and a bar for each digit, the softmax of its score.
+    """Draw the dots that a model receives as its input, and a bar for the share of each digit.
 
-    dots: rows of 0.0 and 1.0; scores: (10,). In the text, each row of dots is a line, with # for a
-    dot that is on.
+    The shares are the softmax of the model's ten `scores`. `dots` holds rows of 0.0 and 1.0. In the
+    text version, each row of dots is a line, with # for a dot that is on.
     """
     shares = np.exp(scores - np.max(scores))
     shares = shares / shares.sum()

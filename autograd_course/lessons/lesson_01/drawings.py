@@ -10,12 +10,16 @@ from ...drawing.picture import Picture, beside, svg
 
 
 def _short(x):
-    """Format a step or an error, to two digits."""
+    """Return a step size or an error as text, rounded to two significant digits."""
     return number(float(f"{x:.1e}"))
 
 
 def _secant(f, x, h, slope, title, reach=1.2):
-    """Draw the curve from x − reach to x + reach, its tangent of the given slope, and the secant through x and x + h."""
+    """Draw the curve of f near x, its tangent at x, and its secant through x and x + h.
+
+    Return the plot, an Axes, and a line of text with both slopes. `slope` is the slope of the
+    tangent, and the plot extends from x − reach to x + reach.
+    """
     span = (x - reach, x + reach)
     xs = np.linspace(*span, 121)
     heights, y, high = f(xs), float(f(x)), float(f(x + h))
@@ -34,7 +38,10 @@ def _secant(f, x, h, slope, title, reach=1.2):
 
 
 def secant(f, x, h, slope):
-    """Draw the secant of f through x and x + h with the tangent at x, of the given slope, and both again magnified by 1 / h."""
+    """Draw the secant of f through x and x + h and the tangent at x, and draw both again, magnified by 1 / h.
+
+    `slope` is the slope of the tangent. The second drawing is not magnified if h is 1 or more.
+    """
     plot, text = _secant(f, x, h, slope, "f(x), its tangent, and a secant")
     text += f", error {_short(abs((f(x + h) - f(x)) / h - slope))}"
     title = f"the same, magnified {number(1 / h)} times" if h < 1 else "the same, not magnified"
@@ -45,17 +52,31 @@ def secant(f, x, h, slope):
 
 
 def chosen(panel):
-    """Return the step chosen in a panel of `predict`, even before the answer is revealed, or None."""
+    """Return the number chosen in a prediction panel, or None if no answer is chosen yet.
+
+    The number is returned even before the learner reveals the right answer. `panel` is a panel made
+    by `predict`.
+    """
     text = panel.children[0].parts[0].text
     return float(text.replace("−", "-")) if text else None
 
 
 def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
-    """Draw the secant for one h, and the errors of all steps from the largest down to h, on logarithmic axes.
+    """Draw the secant for the step h, and the errors of every step from the largest down to h on logarithmic axes.
 
-    hs: the steps, descending. errors: a dict from each name to one error per step; the first name
-    belongs to the secant and has circles, the others have squares. bet: a step to mark with a
-    vertical line, or None.
+    Parameters
+    ----------
+    f : callable
+        The function, which takes a number or an array.
+    x, h, slope : float
+        The point, the step of the secant, and the slope of the tangent at x.
+    hs : sequence of float
+        All steps, in descending order.
+    errors : dict of str to sequence of float
+        For each method, by name, one error for each step in `hs`. The first method is the secant's and
+        is marked with circles, the other methods with squares.
+    bet : float, optional
+        The step that the learner predicts to be the best, marked with a vertical line.
     """
     left, text = _secant(f, x, h, slope, "f(x), its tangent, and a secant")
     plot = Axes((58, 34, 320, 230), (0.5, np.log10(hs[-1]) - 0.5), (-12.5, 1.5))
@@ -103,7 +124,10 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
 
 
 def descent(f, xs, span):
-    """Draw the points xs on the curve of f, in order. Points whose labels would overlap share one label."""
+    """Draw the points `xs` of a gradient descent on the curve of f, and number them in order.
+
+    `span` is the range of x in the plot. Points whose labels would overlap share one label.
+    """
     grid = np.linspace(*span, 161)
     heights = f(grid)
     room = 0.14 * np.ptp(heights)
@@ -121,7 +145,11 @@ def descent(f, xs, span):
             plot.dot(x, f(x))
 
     def label(steps):
-        """Return (words, left, baseline) of a label below the middle of some steps, clear of the lines between points."""
+        """Return (words, left, baseline) for one label that names all of the given steps.
+
+        The label is placed below the curve at the mean position of the steps, so that it does not
+        cover the curve. `left` and `baseline` are in pixels.
+        """
         x = np.mean([xs[k] for k in steps])
         (ax, ay), (bx, by) = plot.at(x - 1e-3, f(x - 1e-3)), plot.at(x + 1e-3, f(x + 1e-3))
         slope = (ay - by) / (bx - ax)

@@ -480,7 +480,10 @@ def _bowl(x):
 
 
 def _walk(slope, x, lr, steps):
-    """Return the positions of `descend`, with the slope given as a function."""
+    """Return the positions of gradient descent from x as a list: the start, and the position after each step.
+
+    `slope` is a function of the position that returns the slope there.
+    """
     xs = [x]
     for _ in range(steps):
         xs.append(xs[-1] - lr * slope(xs[-1]))
@@ -488,7 +491,10 @@ def _walk(slope, x, lr, steps):
 
 
 def _stopping(f, x, lr, steps, stops):
-    """Return a wrong `descend` that stops as soon as stops(old x, new x) is true."""
+    """Return the positions of a wrong `descend`, which stops as soon as stops(old x, new x) is true.
+
+    The new x at which it stops is not in the list.
+    """
     xs = [x]
     for new in _walk(lambda x: central_difference(f, x), x, lr, steps)[1:]:
         if stops(xs[-1], new):

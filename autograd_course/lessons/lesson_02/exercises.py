@@ -107,7 +107,10 @@ card(
 
 
 def hidden_edge():
-    """Draw the graph of L = z · w, with the operation that makes z from x and its local gradient covered."""
+    """Draw the graph of L = z · w, in which question marks hide how z is computed from x.
+
+    Both the name of the operation and its local gradient are hidden.
+    """
     cover = elementwise(lambda x: 10 / x, lambda g, z, x: -g * z / x, name="?")
     z = cover(Tensor(2.0, True, "x"))
     z.name = "z"

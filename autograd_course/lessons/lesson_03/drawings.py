@@ -7,7 +7,11 @@ from ...drawing.picture import Picture, svg
 
 
 def grown_rectangle(x, y, dx, dy):
-    """Draw the area x·y with the two strips and the corner that nudges dx, dy of at most 1 add."""
+    """Draw the area x·y of a rectangle, and the area that it gains if its sides grow by dx and dy.
+
+    The gain has three parts: the strips dx·y and x·dy, and the corner dx·dy. `dx` and `dy` are at
+    most 1, and a negative one makes the rectangle smaller.
+    """
     scale = 400 / (x + 1)
     plot = Axes((40, 40, 400, scale * (y + 1)), (0, x + 1), (0, y + 1))
     share = (

@@ -300,7 +300,12 @@ WRONG_Y = [
 
 
 def _expect_at(rule, row, slot, x, y, hints, opposite=""):
-    """Check a rule at two numbers and g = 10; `opposite` is the hint if only the sign is wrong."""
+    """Raise Wrong unless `rule` returns the right gradient at the numbers x and y for g = 10.
+
+    `row` is the op, and `rule` is its gradient rule for x if `slot` is 0, or for y if `slot` is 1.
+    `hints` lists known mistakes with a hint for each, and `opposite` is the hint if only the sign
+    is wrong.
+    """
     x, y = np.float64(x), np.float64(y)
     z = row.function(x, y)
     right = row.rules[slot](10.0, z, x, y) + 0.0  # so that −0. is not shown
@@ -693,7 +698,11 @@ def power(answer):
 
 
 def _powers(d):
-    """Draw g, z, x and y: any x with a whole y, or x above 0 with any y from −9 to 9, so that nothing overflows."""
+    """Return random arrays g, z, x and y with z = x**y, for the rules of power.
+
+    Either x is any number and y is a whole number, or x is above 0 and y is between −9 and 9. So
+    nothing overflows. `d` is the Draw that supplies the random numbers.
+    """
     n = d.shape(1, 2, 3)
     x, y = d.choice(
         (d(*n), float(d.choice(1, 2, 3, 5))),

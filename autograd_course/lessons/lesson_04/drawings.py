@@ -9,10 +9,14 @@ from ...drawing.picture import Picture, svg
 
 
 def plateau(runs, steps):
-    """Draw the loss (tanh x − 1)² with the positions of several runs of gradient descent, and the size of the gradient.
+    """Draw several runs of gradient descent on the loss (tanh x − 1)², and below it the size of the gradient.
 
-    runs: {start: [x after each step]}, with at most five starts, some distance apart. steps: the
-    number of steps after which the positions are drawn.
+    Parameters
+    ----------
+    runs : dict of float to sequence of float
+        For each start, x at the start and after each step. At most five starts, some distance apart.
+    steps : int
+        The number of steps after which the positions are drawn.
     """
 
     def loss(x):
@@ -72,7 +76,10 @@ def plateau(runs, steps):
 
 
 def exp_and_log(x):
-    """Draw exp and log, which are mirror images, with the slope of exp where its height is x and the slope of log at x."""
+    """Draw the curves of exp and log as mirror images, with a tangent of log at x and the mirrored tangent of exp.
+
+    `x` is above 0. The tangent of exp is drawn at log x, where the height of exp is x.
+    """
     height, span = np.log(x), (-2.6, 7.2)
     plot = Axes((40, 34, 330, 330), span, span)
     plot.frame(ticks(*span), ticks(*span), "x", "exp and log: the same curve, axes swapped")

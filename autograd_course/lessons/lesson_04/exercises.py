@@ -166,9 +166,11 @@ VALUE = "That is z, the value. A rule returns g times the local gradient."
 
 
 def _expect(rule, row, arg, inputs, mistakes):
-    """Check a rule on arrays, and then on single numbers.
+    """Raise Wrong unless `rule` returns the right gradients on arrays, and then on single numbers.
 
-    The arrays `inputs` have equal length, so that all entries together identify a mistake.
+    `rule` is the learner's rule for argument number `arg` of the op `row`. `inputs` holds an array
+    or a number for each argument. The arrays have equal length, so that all entries together
+    identify a mistake. `mistakes` lists known wrong answers, each with a hint.
     """
     g, z = GS[: np.size(inputs[arg])], row.function(*inputs)
     letters = list(signature(row.rules[arg]).parameters)[2:]
@@ -196,7 +198,10 @@ def _expect(rule, row, arg, inputs, mistakes):
 
 
 def _bounds(d):
-    """Draw g, z, x and two bounds, with values of x at each bound and just beyond it."""
+    """Return random g, z, x, low and high for the op clip, with values of x at each bound and just beyond it.
+
+    `d` is the Draw that supplies the random numbers.
+    """
     low = d()
     high, x = low + d.above(), d(d.size())
     x[:4] = [low, high, *np.nextafter([low, high], [-np.inf, np.inf])][: len(x)]
@@ -204,7 +209,7 @@ def _bounds(d):
 
 
 def _choices(d):
-    """Draw g, z, a condition, x and y."""
+    """Return random g, z, condition, x and y for the op where. `d` is the Draw that supplies them."""
     shape = d.shape(0, 1, 2, 3)
     c, x, y = d.places(2, *shape) > 0, d(*shape), d(*shape)
     return d.g(*shape), np.where(c, x, y), c, x, y
@@ -840,7 +845,11 @@ def stable_tanh(answer):
 
 
 def _names(function):
-    """Return the names that the code of a function uses, including functions inside it and the function that it wraps."""
+    """Return the set of names that the code of a function uses.
+
+    The names in functions defined inside it are included. If the function wraps another function,
+    the names are those of the wrapped function.
+    """
     codes = [one.__code__ for one in [underneath(function)] if hasattr(one, "__code__")]
     for one in codes:
         codes += [constant for constant in one.co_consts if isinstance(constant, CodeType)]
@@ -906,7 +915,12 @@ def _five(x):
 
 
 def _gelu(five, tanh_slope=lambda t, x, z: 1 - t**2, first=0.5, second=0.5):
-    """Return the rule of gelu with a different ①, slope of tanh, or pair of factors."""
+    """Return a wrong gradient rule for gelu, in which one factor of the right rule is replaced.
+
+    The right rule is g · (½ (1 + t) + ½ x · (1 − t²) · ①), where t is the tanh and ① is the slope
+    of its argument. `five(x)` is used for ①, `tanh_slope(t, x, z)` for 1 − t², and `first` and
+    `second` for the two factors ½.
+    """
     return lambda g, z, x: (
         g * (first * (1 + _t(x)) + second * x * tanh_slope(_t(x), x, z) * five(x))
     )

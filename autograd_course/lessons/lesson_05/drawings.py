@@ -16,7 +16,12 @@ from ...widgets.stepper import frames, picture
 
 
 def visits(order):
-    """Yield (node, g, grads) for each Tensor of `order`, which sends on only the gradient that has arrived so far."""
+    """Yield (node, g, grads) for each Tensor `node` in `order`, the first of which is the output.
+
+    `g` is the gradient that has reached the node by its turn. It is incomplete if a user of the
+    node comes later in `order`. `grads` holds the gradient that the node sends to each of its
+    inputs, or None for an input that does not require a gradient.
+    """
     ledger = {id(order[0]): np.ones_like(order[0].data)}
     for node in order:
         g = ledger.pop(id(node), np.zeros_like(node.data))
@@ -28,7 +33,9 @@ def visits(order):
 
 
 def in_order(output, orders):
-    """Return a function of (when, step) that draws a step of the backward pass in the order `orders[when]`.
+    """Return a function of (when, step) that draws one step of the backward pass in the order `orders[when]`.
+
+    A step beyond the end of the pass draws its last step.
 
     Parameters
     ----------
@@ -45,7 +52,22 @@ def in_order(output, orders):
 
 
 def race(doubled, order, backward):
-    """Return a function of n that draws the odometer of doubled(n); up to n = 16 it really follows the paths."""
+    """Return a function of n that draws the numbers of paths and visits for doubled(n), and the time of each.
+
+    Parameters
+    ----------
+    doubled : callable
+        Returns the output of n doublings, x = x + x.
+    order : callable
+        Returns the list of all Values from an output back to its leaves.
+    backward : callable
+        Runs the backward pass from an output, which is timed.
+
+    Notes
+    -----
+    Up to n = 16 every path is followed. For a larger n the number of paths is computed as 2ⁿ, and their
+    time is estimated from the pace measured at n = 15.
+    """
     start = perf_counter()
     pace = _paths(doubled(15)) / (perf_counter() - start)
 
@@ -61,7 +83,7 @@ def race(doubled, order, backward):
 
 
 def _paths(value):
-    """Return the number of paths, by following each one to its end."""
+    """Return the number of paths from `value` to the leaves, by following each path to its end."""
     return sum(map(_paths, value.inputs)) if value.inputs else 1
 
 
@@ -81,12 +103,12 @@ LOW, HIGH = -7, 12.5  # powers of ten of seconds on the scale
 
 
 def odometer(n, paths, visits, pace, visited, walked=True):
-    """Draw two counters after n doublings, the paths and the visits, and how long each takes.
+    """Draw the number of paths and the number of visits after n doublings, and the time that each takes.
 
     Parameters
     ----------
     n, paths, visits : int
-        Numbers to show.
+        Number of doublings, of paths and of visits.
     pace : float
         Paths followed per second.
     visited : float
@@ -117,7 +139,7 @@ def odometer(n, paths, visits, pace, visited, walked=True):
 
 
 def duration(seconds):
-    """Return a time in words, to two digits."""
+    """Return a number of seconds as text with a suitable unit, from microseconds to years, to two digits."""
     units = [
         (31557600, "years"),
         (86400, "days"),
@@ -131,12 +153,12 @@ def duration(seconds):
 
 
 def _round(x):
-    """Format x to two digits: 0.34, 4.1, 23, 3,400."""
+    """Return a number as text with two significant digits, such as 0.34, 4.1, 23 or 3,400."""
     return f"{float(f'{x:.1e}'):,.{max(0, 1 - int(np.floor(np.log10(x))))}f}" if x else "0"
 
 
 def _wheel(x, top, digit, colour):
-    """Draw one wheel of a counter; a blank wheel is only an outline."""
+    """Return the SVG of one digit of a counter. If `digit` is a space, only an outline is drawn."""
     if digit == " ":
         return (
             f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="none" '
@@ -151,7 +173,11 @@ def _wheel(x, top, digit, colour):
 
 
 def _scale(paths, visits):
-    """Draw both times on a logarithmic scale from 1e-7 seconds."""
+    """Return the SVG of a logarithmic time scale with a mark for each of two times.
+
+    `paths` is the time to follow all paths and `visits` is the time of all visits, both in seconds.
+    A time outside the scale is marked at its end.
+    """
 
     def at(seconds):
         return 24 + 494 * (min(HIGH, max(LOW, np.log10(seconds))) - LOW) / (HIGH - LOW)

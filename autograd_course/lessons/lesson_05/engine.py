@@ -37,11 +37,12 @@ def operation(row):
 
 
 def from_lesson_05():
-    """Return `Value`, `backward` and `operation`, built from the learner's `multiply`, `order` and `backward`.
+    """Return the class `Value` and the functions `backward` and `operation` of the engine from lesson 05.
 
-    The three are read from notebook 05 in the kernel's folder, as it was last saved. A function that does not pass its
-    check is replaced by the course's own. Unlike in lesson 05, Values can be combined with plain
-    numbers and subtracted.
+    The learner's answers to the exercises multiply, order and backward are read from notebook 05 in
+    the current folder, as it was last saved. If an answer is missing or does not pass its check,
+    the course's solution is used instead. Unlike in lesson 05, Values can be subtracted and
+    combined with plain numbers.
     """
     names = {"Value": Value, "ag": ag}
     written = _stubs(Path("05_walk_backward.ipynb"))
@@ -59,7 +60,10 @@ def from_lesson_05():
 
 
 def _stubs(path):
-    """Return a dict from the name of each exercise to the code in its answer cell."""
+    """Return a dict from the name of each exercise to the code in its answer cell, read from the notebook at `path`.
+
+    The dict is empty if there is no such file.
+    """
     cells = sync_notebooks.read(path)["cells"] if path.is_file() else []
     return {
         one["id"].removesuffix("-stub"): sync_notebooks.source(one)

@@ -25,7 +25,11 @@ replaced = engine("=").backward  # each contribution replaces the one before
 
 
 class Program:
-    """Compute a random expression in a, b and c, three objects of any kind that has + and *."""
+    """Compute a random expression of a, b and c, for any three objects that support + and *.
+
+    `steps` lists (name, x, sign, y), the steps of the expression, of which the last is named L.
+    `start` holds numbers for a, b and c. `str` of a Program shows one step per line.
+    """
 
     def __init__(self, steps, start):
         self.steps, self.start = steps, start
@@ -41,9 +45,9 @@ class Program:
 
 
 def random_program(seed, steps=8):
-    """Return the Program of a seed, in which each step adds or multiplies two earlier values.
+    """Return the random Program for `seed`, in which each of the `steps` steps adds or multiplies two earlier values.
 
-    Its attribute `start` holds numbers for a, b and c.
+    Its attribute `start` holds random numbers for a, b and c.
     """
     rng, known, made = np.random.default_rng(seed), ["a", "b", "c"], []
     for k in range(steps):
@@ -55,7 +59,11 @@ def random_program(seed, steps=8):
 
 
 def score(backward, Value, programs=200):
-    """Return the number of random programs for which `backward` finds the gradients of the library."""
+    """Return the number of random programs for which `backward` computes the same gradients as the library.
+
+    `Value` is the class of the values that `backward` expects. The programs are those of the seeds
+    from 0 to programs − 1.
+    """
     right = 0
     for program in map(random_program, range(programs)):
         mine, theirs = (
@@ -72,7 +80,10 @@ def score(backward, Value, programs=200):
 
 
 class _Value:
-    """Stand in for the lesson's Value: count the reads of `inputs`, and stop an endless answer."""
+    """Replace the lesson's Value in a check: count how often `inputs` is read, and stop an answer that never ends.
+
+    After `most` reads of `inputs`, a read raises _StepLimit.
+    """
 
     looks, most, clock = 0, 200_000, count(1)
     learners = None  # the class that has this name in the answer
@@ -280,8 +291,8 @@ def multiply(answer):
         if z.number in (x.number, y.number):
             raise Wrong(
                 f"the .number of the result of {call}",
-                "that of an input",
-                "its own",
+                "the number of an input",
+                "a number of its own",
                 "Value sets the number when it is made, and order sorts by it: do not change it.",
             )
         if answer(x, y) is z:
@@ -369,9 +380,10 @@ def _long_way():
 
 
 def _of_one_and_three():
-    """Return a graph of ops with one input, with one input used twice, and with three inputs.
+    """Return a graph in which ops have one, two or four inputs, a description of it, and its values in order.
 
-    Some local gradients are 0, and one value is used in two places.
+    The result is (output, description, names), as for the other graphs of the check. One op has the
+    same input twice, one local gradient is 0, and one value is used in two places.
     """
     a, b = _Value(2.0, name="a"), _Value(-1.0, name="b")
     c = _Value(4.0, (b, b), (1.0, -3.0), "c")
@@ -515,7 +527,7 @@ def order(answer):
                 f"the Values after order(L), where {words}",
                 "changed",
                 "unchanged",
-                "order must not change any Value: it only returns them in an order.",
+                "order must not change any Value: it only returns a list of them.",
             )
         _expect_users_first(got, output, f"order(L), where {words}", right)
         again = f"a second call of order(L), where {words}"
@@ -554,7 +566,7 @@ def order(answer):
 
 
 class _Compared(_Value):
-    """Count the comparisons of a Value with another Value, which a search in a list makes."""
+    """Count how often a Value is compared with another Value, as a search in a list does."""
 
     comparisons = 0
     __hash__ = _Value.__hash__
@@ -565,7 +577,7 @@ class _Compared(_Value):
 
 
 def _comparisons(answer, steps):
-    """Return the number of comparisons that `answer` makes after `steps` additions.
+    """Return how often `answer` compares two Values when it orders the result of `steps` additions in a row.
 
     The number is about 2 · steps² if the answer searches a list, and 0 if it uses a set.
     """
@@ -829,7 +841,10 @@ def backward(answer):
 
 
 def _expect_everywhere(answer):
-    """Raise Wrong unless each value has its gradient, even a 0, and nothing else has changed."""
+    """Raise Wrong unless the learner's `backward` sets the gradient of every value, and adds to it at the next call.
+
+    A gradient of 0 must be sent on too.
+    """
     for w, g in [(-3.0, -3.0), (0.0, 0.0), (-1 / 3, -1 / 3), (1e-30, 1e-30), (1e30, 1e30)]:
         x, y, w = _Value(1.0, name="x"), _Value(4.0, name="y"), _Value(w, name="w")
         z = (x + y).called("z")
@@ -920,14 +935,17 @@ def _expect_everywhere(answer):
 
 
 def _missing(key, output):
-    """Return the hint for an entry that is missing from the ledger."""
+    """Return the hint for a learner whose `backward` reads an entry that is missing from the ledger.
+
+    `key` is the key of the missing entry, and `output` is the Value where the pass began.
+    """
     if not isinstance(key, _Value):
         return "The keys of the ledger are Values: ledger.pop(value), ledger[x]."
     if key is output:
         return "The output has no entry. The ledger begins with 1.0 for the output, and each visit takes out one entry, that of the value whose turn it is: ledger.pop(value)."
     if key in output._inputs:
         return "The ledger has no entry for this value. ledger.get(x, 0.0) then returns 0.0, but it does not make an entry: only ledger[x] = … does."
-    return "Its turn comes before any user has sent to it. Go through order(output) unchanged, users first."
+    return "The turn of this value comes before any of its users has sent it a gradient. Go through order(output) unchanged, users first."
 
 
 # More than one slip ends so; the ledger begins right in the stub.

@@ -15,16 +15,21 @@ from ...widgets import graph
 
 
 def chessboard():
-    """Return forty points, (40, 2), and their classes, (40,): 1 where x and y have different signs."""
+    """Return forty random points, of shape (40, 2), and their classes, of shape (40,).
+
+    The class is 1 if x and y have different signs, and 0 otherwise. The points are the same at each
+    call.
+    """
     points = np.random.default_rng(0).uniform(-1, 1, (400, 2))
     points = points[np.abs(points).min(1) > 0.12][:40]  # none on the lines between the fields
     return points, (points.prod(1) < 0).astype(int)
 
 
 def descend(f, by):
-    """Return the steps and the values of f in 30 gradient steps from (0.5, 0.4, 0.3).
+    """Return the step numbers 0 to 30 and the value of f after each step of gradient descent from (0.5, 0.4, 0.3).
 
-    The learning rate is 0.1, and the gradient is that of the function `by`.
+    The steps use the gradient of `by`, another function of three numbers, and a learning rate of
+    0.1.
     """
     w, values = np.array([0.5, 0.4, 0.3]), []
     for _ in range(31):
@@ -37,9 +42,21 @@ def descend(f, by):
 
 
 def _steps(box, n, powers, title, errors):
-    """Return logarithmic axes for these errors over the steps 0 to n.
+    """Return axes for errors on a logarithmic scale over the steps from 0 to n.
 
-    The lowest power of ten also represents everything smaller.
+    Parameters
+    ----------
+    box : tuple
+        Position and size of the axes, in pixels.
+    n : int
+        The last step.
+    powers : tuple of int
+        The lowest and the highest power of ten on the scale. If an error is smaller, the lowest label
+        has a ≤.
+    title : str
+        Title above the axes.
+    errors : sequence of float
+        All errors that will be drawn.
     """
     plot = Axes(box, (0, n), powers)
     (low, words), *higher = decades(*powers, 1)
@@ -54,19 +71,34 @@ def _steps(box, n, powers, title, errors):
 
 
 def _log(errors, powers):
-    """Return the powers of ten of the errors, clipped to the lower edge of the picture."""
+    """Return log10 of the errors, with any error below the lowest power of ten raised to that power.
+
+    `powers` is the pair of the lowest and the highest power of ten on the scale.
+    """
     return np.log10(np.maximum(errors, 10.0 ** powers[0]))
 
 
 def _said(error, powers):
-    """Format an error, or say that it is too small for the picture."""
+    """Return an error as text, or "below 1e−10" if it is below the scale, whose lowest power here is −10.
+
+    `powers` is the pair of the lowest and the highest power of ten on the scale.
+    """
     return number(error) if error >= 10.0 ** powers[0] else f"below 1e{powers[0]}".replace("-", "−")
 
 
 def courses(lines, title, powers, dots=()):
-    """Draw errors over steps on a logarithmic scale, for {name: (steps, errors)}.
+    """Draw one line of errors over steps for each entry of `lines`, on a logarithmic scale.
 
-    `dots` are points, one for each step, without a connecting line.
+    Parameters
+    ----------
+    lines : dict of str to tuple
+        For each name, at most three, the pair (steps, errors).
+    title : str
+        Title of the picture.
+    powers : tuple of int
+        The lowest and the highest power of ten on the scale.
+    dots : sequence of float
+        Errors drawn as points without a connecting line, one for each step from 0 on.
     """
     n = max(steps[-1] for steps, _ in lines.values())
     plot = _steps(
@@ -99,10 +131,22 @@ def courses(lines, title, powers, dots=()):
 
 
 def fit(target, model, errors, step, title, span, powers):
-    """Draw the target, the model's predictions, and the mean squared error so far.
+    """Draw a target curve and a model's predictions, and beside them the mean squared error after each step.
 
-    `target` and `model` are (xs, ys). `errors` has one entry for each step; those after `step` are
-    pale. `span` and `powers` are the limits of the values and of the errors' powers of ten.
+    Parameters
+    ----------
+    target, model : tuple of two arrays
+        The pair (xs, ys) of the target, and of the model after `step` steps.
+    errors : sequence of float
+        The mean squared error before the first step and after each step. Those after `step` are pale.
+    step : int
+        The number of steps so far.
+    title : str
+        Title of the picture.
+    span : tuple of float
+        The lowest and the highest value of y in the plot.
+    powers : tuple of int
+        The lowest and the highest power of ten on the scale of the errors.
     """
     (xs, ys), (at, says) = target, model
     plot = Axes((48, 34, 330, 230), (min(at), max(at)), span)
@@ -132,12 +176,15 @@ WIDE, HIGH = 104, 56  # px, a card
 
 
 def _short(x):
-    """Format a number to four places, for a narrow card."""
+    """Return a number as text, rounded to four decimal places so that it fits on a narrow card."""
     return number(round(float(x), 4))
 
 
 def _walked(values, edges):
-    """Return the gradient of each value with respect to the last one, users first."""
+    """Return a dict from each name in `values` to the gradient of the last value with respect to it.
+
+    `values` is {name: value}, inputs before users, and `edges` lists (input, user, local gradient).
+    """
     gradients = dict.fromkeys(values, 0.0) | {list(values)[-1]: 1.0}
     for z in reversed(values):
         for x, user, local in edges:
@@ -147,10 +194,24 @@ def _walked(values, edges):
 
 
 def _sketch(values, edges, places, size, known, shut=()):
-    """Draw a small graph as (svg, text): a card for each value, an arrow with its local gradient.
+    """Return the SVG of a small graph and its description as text.
 
-    `values` is {name: value}, inputs before users. `edges` are (input, user, local gradient). `known`
-    names values without a gradient; `shut` names units that are closed.
+    The graph has a card for each value and, on each arrow, the arrow's local gradient.
+
+    Parameters
+    ----------
+    values : dict of str to float
+        The values by name, inputs before users.
+    edges : list of tuple
+        (input, user, local gradient) for each arrow.
+    places : dict of str to tuple
+        For each name, the center of its card, in pixels.
+    size : tuple of float
+        Width and height of the picture, in pixels.
+    known : collection of str
+        Names of the values that are given as data, and have no gradient.
+    shut : collection of str
+        Names of the relu units that are closed, and are drawn pale.
     """
     gradients, plot, barred = _walked(values, edges), Axes((0, 0, *size), (0, 1), (0, 1)), False
     for x, z, local in edges:
@@ -215,9 +276,11 @@ def _sketch(values, edges, places, size, known, shut=()):
 
 
 def _arrow(plot, start, end, passes=None):
-    """Draw an arrow between two cards, and return the position of its number.
+    """Draw an arrow from one card to another, and return the position (x, y) for the number on it.
 
-    The arrow is pale where `passes` is None (no gradient needed), and barred where it is 0.
+    `start` and `end` are the centers of the cards, and `passes` is the gradient that goes back
+    along the arrow. A larger gradient makes the arrow thicker. The arrow is dashed and barred if
+    the gradient is 0, and is thin if `passes` is None, because no gradient goes to data.
     """
     (ax, ay), (bx, by) = start, end
     dx, dy = bx - ax, by - ay
@@ -253,9 +316,9 @@ def _arrow(plot, start, end, passes=None):
 
 
 def _slide(w1, w2, w3, x, y):
-    """Return the nodes and the {(input, user): local gradient} of a slide's graph.
+    """Return the nodes of a slide's graph and a dict from each (input, user) to the arrow's local gradient.
 
-    a = x², b = (w₁·a + w₃)², c = (w₂·b + w₃)², ŷ = sin(b + c), L = (ŷ − y)².
+    The graph computes a = x², b = (w₁·a + w₃)², c = (w₂·b + w₃)², ŷ = sin(b + c), L = (ŷ − y)².
     """
     a = x * x
     p = w1 * a + w3
@@ -303,7 +366,7 @@ def _slide(w1, w2, w3, x, y):
 
 
 def slide_graph(w1, w2, w3, x, y):
-    """Draw the graph of the slide, with its local gradients."""
+    """Draw the graph of the slide at the given weights and data, with the local gradient on each arrow."""
     nodes, _ = _slide(w1, w2, w3, x, y)
     given = f"x {_short(x)}, a {_short(x * x)}, y {_short(y)}"
     text = f"The graph of L at {given}, its operations left out\n{graph.describe(nodes)}"
@@ -319,10 +382,11 @@ FROM_W3 = ["w₃ b ŷ L", "w₃ c ŷ L", "w₃ b c ŷ L"]  # its paths; the slid
 
 
 def stacked_paths(w1, w2, w3, x, y, paths):
-    """Draw the slide's graph with one path of w₃ highlighted, and the contributions so far.
+    """Draw the slide's graph with one path from w₃ to L highlighted, and the contributions of the paths so far.
 
-    `paths` is the number of paths counted, of three; the last of these is highlighted. All local
-    gradients on the paths must be positive, as they are in the lesson.
+    `paths` is the number of paths so far, 1 to 3, and the last of these is highlighted. The other
+    arguments are the weights and the data. All local gradients on the paths must be positive, as
+    they are in the lesson.
     """
     nodes, local = _slide(w1, w2, w3, x, y)
     ways = [list(pairwise(path.split())) for path in FROM_W3]
@@ -386,10 +450,20 @@ def _relu(x):
 
 
 def kink(w, x, step, target, best):
-    """Draw three weights at one training step: the curve, its two branches, and the graph at one x.
+    """Draw the model at one training step: its curve, its two branches, and its graph at one x.
 
-    `w` is (w₁, w₂, w₃), `target` the function to learn, and `best` the mean squared error on a grid at
-    this step.
+    Parameters
+    ----------
+    w : tuple of float
+        The weights (w₁, w₂, w₃) after `step` steps.
+    x : float
+        The input shown in the graph, from 0 to 1.
+    step : int
+        The number of training steps so far.
+    target : callable
+        The function that the model learns.
+    best : float
+        The mean squared error on a grid after `step` steps.
     """
     w1, w2, w3 = map(float, w)
     xs = np.linspace(0, 1, 101)

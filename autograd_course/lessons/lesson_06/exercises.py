@@ -19,7 +19,10 @@ ROUTES = ARRIVES * 2 * P, ARRIVES * 2 * Q, ARRIVES * 2 * Q * 0.4 * 2 * P
 
 
 def _about(wrong, hint):
-    """Return a mistake that also recognises rounded numbers."""
+    """Return a mistake that gives `hint` if the learner's numbers are within 0.0006 of `wrong`.
+
+    So a rounded answer is recognized too.
+    """
     return lambda got, expected: hint if same(got, wrong, 0, 6e-4) else None
 
 
@@ -172,7 +175,7 @@ def routes(answer):
 
 
 class _Value(Value):
-    """Add and multiply Values and plain numbers, independently of the learner's `multiply`."""
+    """Add, subtract and multiply Values and plain numbers, without using the learner's `multiply`."""
 
     def __add__(self, other):
         other = other if isinstance(other, Value) else _Value(other)
@@ -199,14 +202,14 @@ def _line(parameters, x, y):
 
 
 def _curve(parameters, x, y):
-    """Return a loss of three parameters that is not a square, with one parameter used twice."""
+    """Return a loss of three parameters at the example (x, y). The loss is not a square, and uses a parameter twice."""
     a, b, c = parameters
     z = a * _Value(x) + b * b * _Value(x * x) + c
     return z * _Value(y) + z * z * a
 
 
 def _many(parameters, x, y):
-    """Return a loss of any number of parameters, each with a different factor."""
+    """Return a squared error at the example (x, y), with any number of parameters and a different factor for each."""
     total = _Value(-y)
     for k, p in enumerate(parameters):
         total = total + p * _Value(x * (k + 1) / 40)
@@ -214,13 +217,16 @@ def _many(parameters, x, y):
 
 
 def _by_sign(parameters, x, y):
-    """Return a loss of two parameters that depends on only one; the other is not in the graph."""
+    """Return a squared error at the example (x, y) that uses the first parameter if x ≥ 0, and the second otherwise.
+
+    The unused parameter is not in the graph of the loss.
+    """
     error = parameters[x < 0] * _Value(x) + _Value(-y)
     return error * error
 
 
 def _plane(parameters, x, y):
-    """Return a loss whose x is a pair."""
+    """Return the squared error of a linear model of two parameters at the example (x, y), where x is a pair."""
     error = parameters[0] * _Value(x[0]) + parameters[1] * _Value(x[1]) + _Value(-y)
     return error * error
 
@@ -352,7 +358,21 @@ SAID = {
 
 
 def _after(train, start, left, loss, examples, rate):
-    """Return the numbers of the parameters after training."""
+    """Return the values of the parameters, as a list of floats, after one call to the learner's `train`.
+
+    Raise Wrong if `train` changes the list of examples.
+
+    Parameters
+    ----------
+    train : callable
+        The learner's function, called with the parameters, the loss, the examples and the rate.
+    start : sequence of float
+        The values of the parameters before training.
+    left : float
+        The .grad that each parameter holds before training.
+    loss, examples, rate
+        What `train` receives as its loss function, its list of examples and its learning rate.
+    """
     parameters = [_Value(number) for number in start]
     for p in parameters:
         p.grad = left
@@ -363,7 +383,7 @@ def _after(train, start, left, loss, examples, rate):
             "the examples after training",
             brief(given),
             brief(examples),
-            "Do not change the list of examples: the caller uses it again. Remove none, and keep their order.",
+            "Do not change the list of examples, because the caller uses it again. Do not remove any example, and keep their order.",
         )
     return [float(p.data) for p in parameters]
 

@@ -20,7 +20,7 @@ import numpy as np
 
 
 def power(x, y):
-    """Return x ** y, or nan if it is not a real number."""
+    """Return x ** y as a float, or nan if the result is not a real number."""
     try:
         return math.pow(x, y)
     except ValueError:
@@ -33,7 +33,11 @@ def log(x):
 
 
 class Scalar:
-    """Record and differentiate scalars correctly. `rule(g)` returns the gradient of each input, or None."""
+    """Record a computation on single numbers and differentiate it correctly, as the engine of the clinic does.
+
+    Each Scalar stores its `inputs` and a function `rule(g)`, which returns one gradient for each
+    input, or None for an input that receives no gradient. Faulty engines are subclasses.
+    """
 
     clock = count(1)
 
@@ -184,7 +188,7 @@ class Seeded(Scalar):
 
 
 class Unknown(Scalar):
-    """Differentiate with one fault that no card describes."""
+    """Differentiate with one fault that is not among the causes listed in the lesson, for the learner to find."""
 
     def order(self):
         found, todo = {self.data: self}, [self]
@@ -201,9 +205,12 @@ class Unknown(Scalar):
 
 @dataclass
 class Patient:
-    """Hold the card of a patient.
+    """Describe one faulty engine, a patient of the clinic.
 
-    `shows` maps each check that it fails to the result. `caught` is True if a check at ordinary numbers finds the fault.
+    `engine` is the class with the fault, `method` is the name of its faulty method, and the texts
+    `symptom`, `writeup`, `cause` and `check` are shown on the patient's card. `shows` is a dict
+    from the name of each check that the engine fails to the result of the check. `caught` is True
+    if a gradient check at ordinary numbers finds the fault.
     """
 
     engine: type
@@ -217,7 +224,7 @@ class Patient:
 
     @property
     def source(self):
-        """Return the source of the faulty method."""
+        """Return the source code of the faulty method."""
         return source(self.engine, self.method)
 
     @property
@@ -322,7 +329,11 @@ PATIENTS = {
 
 @dataclass
 class Report:
-    """Hold the result of a gradient check: (letter, gradient of the engine, measured gradient) for each input."""
+    """Hold the result of a gradient check.
+
+    `rows` lists (letter, gradient of the engine, measured gradient) for each input. `repr` shows
+    one line for each input and says whether the check passes.
+    """
 
     rows: list
 
@@ -342,7 +353,7 @@ class Report:
 
 
 def seven_digits(value):
-    """Format a gradient, or the name of an error, in one line."""
+    """Return a gradient as one line of text with seven significant digits. The name of an error is returned unchanged."""
     if isinstance(value, str):
         return value
     return (
@@ -353,7 +364,10 @@ def seven_digits(value):
 
 
 def agree(engine, right):
-    """Return True if both have the same shape and numbers, or are the same error."""
+    """Return True if two results have the same shape and nearly equal numbers, or are the same error name.
+
+    Two nan count as equal.
+    """
     if isinstance(engine, str) or isinstance(right, str):
         return isinstance(engine, str) and isinstance(right, str) and engine == right
     return np.shape(engine) == np.shape(right) and np.allclose(
@@ -362,7 +376,12 @@ def agree(engine, right):
 
 
 def examine(Engine, f, *xs, h=1e-6):
-    """Compare the gradients of f at xs with central differences, both computed by the same engine."""
+    """Return a Report that compares the gradients of f at `xs` with central differences of step `h`.
+
+    Both are computed by `Engine`, a class of values. `f` takes one value for each of `xs`, numbers
+    or arrays. If the backward pass raises ValueError, the gradients are replaced by the name of the
+    error.
+    """
     inputs = [Engine(x) for x in xs]
     L = f(*inputs)
     try:
@@ -379,7 +398,10 @@ def examine(Engine, f, *xs, h=1e-6):
 
 
 def _measured(Engine, f, xs, i, h):
-    """Return the gradient of input i from central differences, entry by entry."""
+    """Return the gradient of f with respect to input number `i`, measured by central differences of step `h`.
+
+    Each entry is moved separately. The result has the shape of the input.
+    """
 
     def moved(step):
         return f(*(Engine(x + step if k == i else x) for k, x in enumerate(xs))).data
@@ -394,14 +416,17 @@ def _measured(Engine, f, xs, i, h):
 
 
 def ordinary(x, y, w):
-    """Use every operation, and every input at least twice, at points where all are smooth."""
+    """Return an expression of x, y and w that uses every operation of the engine, and each input at least twice.
+
+    The gradient check of the clinic uses it at points where every operation is smooth.
+    """
     return ((x * w).tanh() + (x + y).relu() ** (w - x)).half_squared_error(y)
 
 
 def asked(f, *xs, calls=1):
-    """Return a function that takes an engine and returns the gradient of the first of xs.
+    """Return a function that takes an engine and returns the gradient of f with respect to the first of `xs`.
 
-    It calls `backward` `calls` times.
+    `backward` is called `calls` times on the same graph, so that gradients may accumulate.
     """
 
     def ask(Engine):
@@ -415,7 +440,7 @@ def asked(f, *xs, calls=1):
 
 
 def _rules_run(Engine):
-    """Return how often a rule runs in the backward pass through ten doublings."""
+    """Return how many times `Engine` calls a rule in the backward pass through ten doublings, x = x + x."""
     values, runs = [Engine(1.0)], []
 
     def counted(rule):
@@ -466,7 +491,11 @@ EXAMINATIONS = {
 
 
 def sheet(Engine, examinations=EXAMINATIONS):
-    """Return a dict from the name of each check to its result: a number, an array or the name of an error."""
+    """Return a dict from the name of each check to the result that `Engine` produces.
+
+    The result is a number or an array, or the name of the error if the check raises one.
+    `examinations` has an entry for each check, whose last item is a function that takes an engine.
+    """
     found = {}
     for name, (_, _, ask) in examinations.items():
         try:
@@ -477,5 +506,5 @@ def sheet(Engine, examinations=EXAMINATIONS):
 
 
 def fails(name, shown, examinations=EXAMINATIONS):
-    """Return True if the result of the check `name` is wrong."""
+    """Return True if `shown` is not the right result of the check called `name`."""
     return not agree(shown, examinations[name][1])

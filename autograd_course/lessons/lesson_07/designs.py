@@ -223,7 +223,11 @@ class Trace:
 
 
 def users_first(output):
-    """Return the values in topological order, users first, by recursion, as 000, 001 and 004 do."""
+    """Return the values that `output` depends on, and `output` itself, in topological order, users first.
+
+    The function is recursive, as the published engines 000, 001 and 004 are, so a deep graph raises
+    RecursionError.
+    """
     found, seen = [], set()
 
     def follow(value):
@@ -299,7 +303,7 @@ STEP = {
 
 
 def source(Design):
-    """Return the source of a design's multiplication and of its backward pass."""
+    """Return the source code with which a design multiplies and runs its backward pass, as one text."""
     parts = {
         Context: [Context.__mul__, Multiply, Context.visit, Context.backward],
         Ledger: [Ledger.__mul__, MultiplyOp, Ledger.backward, Ledger.visit],
@@ -329,7 +333,7 @@ def doubled(n):
 
 
 def chain(n):
-    """Return a function of n operations in a chain, alternating products and sums."""
+    """Return a function f(x, w, b) of n operations in a row, which alternately multiply by w and add b."""
 
     def f(x, w, b):
         for k in range(n):
@@ -340,7 +344,10 @@ def chain(n):
 
 
 def neurons(n):
-    """Return a function that adds n neurons with the same two inputs and different weights."""
+    """Return a function f(x, y, *weights) that adds the outputs of n tanh neurons.
+
+    All neurons have the inputs x and y. Each has two weights of its own, so f takes 2n weights.
+    """
 
     def f(x, y, *weights):
         outputs = [(x * weights[2 * k] + y * weights[2 * k + 1]).tanh() for k in range(n)]
@@ -368,7 +375,11 @@ def _back(Design, inputs, L):
 
 
 def gradients(Design, f, *xs, calls=1):
-    """Return the gradients of f at xs after `calls` backward passes on one graph."""
+    """Return a tuple of the gradients of f with respect to each of `xs`, computed by the class `Design`.
+
+    The backward pass runs `calls` times on one graph, and the gradients are those after the last
+    pass.
+    """
     inputs, L = _record(Design, f, xs)
     for _ in range(calls):
         found = _back(Design, inputs, L)
@@ -376,7 +387,7 @@ def gradients(Design, f, *xs, calls=1):
 
 
 def visits(Design, f, *xs):
-    """Return the number of visits in the backward pass, including L and the inputs."""
+    """Return how many times the backward pass of `Design` visits a value of f(*xs), including L and the inputs."""
     inputs, L = _record(Design, f, xs)
     steps, name = 0, STEP[Design]
 
@@ -394,7 +405,7 @@ def visits(Design, f, *xs):
 
 
 def reaches(Design, n):
-    """Return True if the backward pass survives a chain of n operations."""
+    """Return True if the backward pass of `Design` through a chain of n operations ends without RecursionError."""
     inputs, L = _record(Design, chain(n), (1.0, 1.0, 0.0))
     try:
         _back(Design, inputs[:1], L)
@@ -404,7 +415,10 @@ def reaches(Design, n):
 
 
 def deepest(Design, most=20_000):
-    """Return the longest chain that the backward pass survives, to within ten, at most `most`."""
+    """Return the length of the longest chain through which the backward pass of `Design` ends without RecursionError.
+
+    The length is exact to within ten, and at most `most`.
+    """
     if reaches(Design, most):
         return most
     low, high = 0, most
@@ -416,7 +430,7 @@ def deepest(Design, most=20_000):
 
 @dataclass
 class Cost:
-    """Hold the cost of one graph in one design."""
+    """Hold the time and the memory per operation, and the number of visits, for one graph in one design."""
 
     microseconds: float  # for each operation, there and back
     bytes: float  # for each operation, what the record keeps
@@ -431,7 +445,10 @@ GRAPHS = {
 
 
 def compared(repeats=5):
-    """Measure the cost of each graph in each design: {graph: {design: Cost}}."""
+    """Measure the cost of each graph in each design, and return a dict {graph: {design: Cost}}.
+
+    Each time is the shortest of `repeats` runs.
+    """
     return {
         graph: {name: _cost(Design, *about, repeats) for name, Design in DESIGNS.items()}
         for graph, about in GRAPHS.items()
@@ -449,7 +466,7 @@ def _cost(Design, f, xs, operations, repeats):
 
 
 def _held(Design, f, xs):
-    """Return the bytes that the recorded values of f(*xs) hold."""
+    """Return the number of bytes that the values recorded while computing f(*xs) hold in memory."""
     gc.collect()
     tracemalloc.start()
     kept = _record(Design, f, xs)

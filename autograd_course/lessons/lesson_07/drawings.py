@@ -17,7 +17,10 @@ from .designs import DESIGNS, source
 
 
 def _losses(plot, runs, words):
-    """Draw the loss of each run over the steps on a logarithmic scale, with `words` at the ends of the lines."""
+    """Draw the losses of at most two runs over their steps, as powers of ten, with a name at the end of each line.
+
+    `runs` holds a list of losses for each run, and `words` holds the name of each run.
+    """
     for (colour, dash), losses, name in zip(
         [(style.INK, "none"), (style.OTHER, "7 4")], runs, words
     ):
@@ -28,9 +31,10 @@ def _losses(plot, runs, words):
 
 
 def trained(gradient, w, b=0.0):
-    """Return the losses of lesson 05's neuron over 200 steps with x = 2, y = 1 and lr = 0.1.
+    """Return the 201 losses of lesson 05's neuron before and after each of 200 steps with x = 2, y = 1 and lr = 0.1.
 
-    `gradient(w, b)` returns the gradient with respect to w.
+    `gradient(w, b)` returns the gradient with respect to w. Training starts at the weight `w` and
+    the bias `b`.
     """
     losses = []
     for _ in range(201):
@@ -41,7 +45,10 @@ def trained(gradient, w, b=0.0):
 
 
 def mystery():
-    """Return the losses from w = 1 with the right derivative of tanh, and with the published one."""
+    """Return two lists of losses for training from w = 1: first with the right derivative of tanh, then with the published one.
+
+    The published derivative, z² instead of 1 − z², is wrong.
+    """
 
     def gradient(slope):
         def of_w(w, b):
@@ -54,7 +61,10 @@ def mystery():
 
 
 def two_losses(one, other):
-    """Draw the losses of two trainings without saying which is which."""
+    """Draw the losses of two trainings, labeled A and B, without telling which rule each one used.
+
+    `one` and `other` are lists of losses, of equal length.
+    """
     plot = Axes((64, 36, 420, 220), (0, len(one) - 1), (-5.4, 0.2))
     plot.frame(ticks(0, 200, 4), decades(-5, 0, 1), "step", "loss L, as powers of ten")
     _losses(plot, (one, other), ("A", "B"))
@@ -66,7 +76,11 @@ def two_losses(one, other):
 
 
 def duel(w, right, published):
-    """Draw both gradients over the weight, and the losses of both trainings that start at w."""
+    """Draw the right gradient and the published one over the weight, and the losses of two trainings from w.
+
+    `right` and `published` are functions that return the gradient with respect to the weight. Each
+    is used for one of the trainings.
+    """
     left, ws = Axes((50, 40, 310, 250), (-1.5, 1.5), (-2.6, 0.4)), np.linspace(-1.5, 1.5, 121)
     left.frame(ticks(-1.5, 1.5, 6), ticks(-2, 0, 4), "weight w", "gradient of w, over w")
     left.line([w, w], [-2.6, 0.4], style.LINE, 1.5)
@@ -99,7 +113,7 @@ def duel(w, right, published):
 
 
 def _loss(loss):
-    """Format a loss, such as 0.509, or 3.2e−4 if it is small."""
+    """Return a loss as text, such as 0.509, or 3.2e−4 if it is at most 0.01."""
     return f"{loss:.3f}" if loss > 0.01 else f"{loss:.1e}".replace("e-0", "e−")
 
 
@@ -109,7 +123,7 @@ CODE = "white-space:pre;overflow-x:auto;line-height:1.35;margin:0;font-size:13px
 
 
 def reading(name):
-    """Show the code with which a design multiplies and runs its backward pass."""
+    """Show the code with which the design called `name` multiplies and runs its backward pass."""
     code, look = source(DESIGNS[name]), f"{style.CARD};{CODE};min-width:min(640px,95%)"
     return Picture(
         f'<pre style="{look}">{escape(code)}</pre>',
@@ -125,9 +139,18 @@ COLUMNS = [
 
 
 def costs(costs, longest, twice, graph):
-    """Draw a line for each design: time, memory, visits, the longest chain, and the result of two calls.
+    """Draw a table of the designs with their time, memory and visits on one graph, and two more measurements.
 
-    `costs` is {design: Cost} of the graph.
+    Parameters
+    ----------
+    costs : dict of str to Cost
+        For each design, its cost on the graph.
+    longest : dict of str to int
+        For each design, the longest chain that its backward pass survives.
+    twice : dict of str to float
+        For each design, the gradient after two backward passes, which is 12 after one.
+    graph : str
+        The name of the graph.
     """
     panels = [
         _bars(
@@ -161,7 +184,21 @@ def costs(costs, longest, twice, graph):
 
 
 def _bars(title, values, limits, powers, shown):
-    """Draw one panel with a bar for each design, on a logarithmic scale if `powers`."""
+    """Return the SVG of one panel, with a horizontal bar for each design.
+
+    Parameters
+    ----------
+    title : str
+        Title of the panel.
+    values : dict of str to float
+        For each design, its value.
+    limits : tuple of int
+        The ends of the scale, as powers of ten if `powers` is True.
+    powers : bool
+        True for a logarithmic scale.
+    shown : callable
+        Formats a value as text.
+    """
     left, wide, top, step = 104, 216, 49, 30
     plot = Axes((left, top - 12, wide, step * len(values)), limits, (0, 1))
     plot.words(6, 22, title, anchor="start", size=13)
@@ -192,19 +229,24 @@ def _bars(title, values, limits, powers, shown):
 
 
 def shown(value):
-    """Format the result of a check for a cell: an array has one line for each row."""
+    """Return the result of a check as text for a table cell: "error", a number, or one line for each row of an array."""
     if isinstance(value, str):
         return "error"
     return "\n".join(" ".join(map(number, row)) for row in np.atleast_2d(value))
 
 
 def in_line(value):
-    """Format the result of a check in one line."""
+    """Return the result of a check as one line of text, with an array in square brackets."""
     return f"[{shown(value)}]".replace("\n", "; ") if np.ndim(value) else shown(value)
 
 
 def ward(sheets, of=clinic):
-    """Draw a table of checks with the results of each engine, {letter: sheet}; wrong results have a frame and a mark."""
+    """Draw a table with a row for each check and a column for each engine.
+
+    `sheets` is a dict from the letter of each engine to its results, as `sheet` returns them. A
+    wrong result has a frame in the table, and a ✗ in the text version. `of` is the module that
+    defines the checks, EXAMINATIONS and `fails`.
+    """
     words, right_cell = (
         "text-align:left;min-width:9em;max-width:22em",
         f"color:{style.INK};font-weight:600",
@@ -250,7 +292,12 @@ def ward(sheets, of=clinic):
 
 
 def case(letter, method="as found", of=clinic):
-    """Draw the card of a patient with the faulty method "as found", or with the correct one, "fixed"; mark the lines that differ."""
+    """Draw the card of one patient, with the source of its faulty method and the lines that differ from the correct one marked.
+
+    With `method="fixed"`, the correct source and the results of the correct engine are shown
+    instead of the faulty ones. `letter` names the patient, and `of` is the module that defines
+    PATIENTS and the checks.
+    """
     fixed, patient = method == "fixed", of.PATIENTS[letter]
     ill, healthy = patient.source.splitlines(), patient.healthy.splitlines()
     code = []

@@ -151,7 +151,7 @@ def fooling_x(answer):
             "two equal numbers",
             next(
                 (hint for wrong, hint in fooling_x.mistakes if abs(abs(x) - wrong) < 1e-3),
-                f"Compare both rules there: {1 - z * z:.4g} and {z * z:.4g}. Where are they equal, to four digits?",
+                f"Compare the two rules at your x: {1 - z * z:.4g} and {z * z:.4g}. For which x are they equal, to four digits?",
             ),
         )
 
@@ -332,7 +332,7 @@ def cached(answer):
         except StepLimitExceeded:
             raise Wrong(
                 tried,
-                "not finished after 20,000 calls of functions",
+                "not finished after 20,000 function calls",
                 f"{times + 2} values, each once",
                 AGAIN,
             ) from None
@@ -560,7 +560,7 @@ def fixed_tanh(answer):
                 f"the .grad of the result of tanh x at x = {data:g}",
                 brief(got.grad),
                 "0",
-                "A new value has no gradient yet.",
+                "A new value has no gradient yet: leave its .grad at 0.",
             )
         if isinstance(got.inputs, Scalar):
             raise Wrong(
@@ -624,8 +624,8 @@ def fixed_tanh(answer):
             raise Wrong(
                 called,
                 brief(sent),
-                "a tuple of one",
-                "There is one input, so the rule returns one entry.",
+                "a tuple with one entry",
+                "There is one input, so the rule returns a tuple with one gradient.",
             )
         if sent[0] is not None:  # the rule of a Scalar without a rule of its own
             expect(
@@ -675,7 +675,7 @@ def fixed_tanh(answer):
                 "z.backward",
                 "an attribute that you set",
                 "the engine's own method",
-                "z.backward = … hides the engine's own method of this name.",
+                "z.backward = … hides the engine's own method of this name. Remove that line.",
             )
 
 
@@ -683,7 +683,7 @@ def fixed_tanh(answer):
 
 
 def _all_found(Engine, f, *xs):
-    """Return True if `order` returns every input, at any position."""
+    """Return True if `order` finds every input of f(*xs), in any order, or returns something that is not iterable."""
     inputs = [Engine(x) for x in xs]
     found = f(*inputs).order()
     return not hasattr(found, "__iter__") or all(x in list(found) for x in inputs)
@@ -747,9 +747,9 @@ def capstone(answer):
             name,
             "a different method",
             {
-                "relu": "relu fails where it is open, yet its rule is right. Every operation whose result equals its input fails: try x * Unknown(1.0).",
-                "__mul__": "x * y fails at 3 and 3, but x + Unknown(0.0) fails too. What do they share?",
-                "__add__": "x + Unknown(0.0) fails, but x * Unknown(1.0) fails too. What do they share?",
+                "relu": "relu fails where x is positive, yet its rule is right. Every operation whose result equals its input fails: try x * Unknown(1.0).",
+                "__mul__": "x * y fails at 3 and 3, but x + Unknown(0.0) fails too. What do the two have in common?",
+                "__add__": "x + Unknown(0.0) fails, but x * Unknown(1.0) fails too. What do the two have in common?",
                 "backward": "The ledger is right. But backward visits only the values in a list: which method makes this list?",
                 **dict.fromkeys(
                     ("tanh", "__sub__", "__pow__", "half_squared_error"),
@@ -782,6 +782,6 @@ def capstone(answer):
                 f"a check of {words}",
                 str(examine(Fixed, f, *xs)),
                 "the check passes",
-                "One of the values still receives nothing. How does your order decide whether to leave a value out?",
+                "One of the values still receives no gradient. How does your order decide whether to leave a value out?",
             )
     return lesson_05.order.check(fixed)

@@ -10,10 +10,10 @@ TOP, GAP = 44, 116  # the words above a block; between the blocks
 
 
 def fall(b, g, entry):
-    """Draw a row b copied into every row, and each column of g falling into one entry of the gradient of b.
+    """Draw how a row b is copied into every row, and how each column of g is summed into one entry of the gradient of b.
 
-    b has the shape (n,) and g (m, n); `entry` is the column to follow. The length of the bar in
-    each cell shows the size of its number.
+    `b` has the shape (n,), and the upstream gradient `g` has the shape (m, n). `entry` is the index
+    of the column that is highlighted. The bar in each cell is as long as its number is large.
     """
     m, n = g.shape
     foot, step = TOP + m * HIGH + 46, n * WIDE + 60
@@ -85,7 +85,10 @@ def fall(b, g, entry):
 
 
 def _bar(x, y, part, colour):
-    """Draw a bar in a cell, |part| of the cell's width long, and hollow if `part` is negative."""
+    """Return the SVG of a bar in a table cell, hollow if `part` is not positive.
+
+    The top left corner of the cell is at (x, y), and the bar is |part| of the cell's width long.
+    """
     return (
         f'<rect x="{x + 5}" y="{y + HIGH - 8}" width="{abs(part) * (WIDE - 12):.1f}" height="2.4" '
         f'fill="{colour if part > 0 else "none"}" stroke="{colour}" stroke-width="0.7"/>'
@@ -93,10 +96,21 @@ def _bar(x, y, part, colour):
 
 
 def follow(formula, f, x, entry):
-    """Draw x and z = f(x) with the places where one entry of x goes, and below them g and the gradient of x.
+    """Draw which entries of z = f(x) one entry of x goes to, and below them its gradient.
 
-    f copies, moves or adds entries, as the code `formula` shows. Arrays have one or two axes; the
-    upstream gradient is 1, 2, 3, …
+    The picture shows x and z, and below them the gradient of x and the upstream gradient g, which
+    is 1, 2, 3, …
+
+    Parameters
+    ----------
+    formula : str
+        The code of f, as shown in the picture.
+    f : callable
+        Copies, moves or adds entries of an array.
+    x : array_like
+        The input. x and z have at most two axes.
+    entry : tuple of int
+        The index of the entry to follow.
     """
     x = np.asarray(x, float)
     z, rest = f(x), f(np.zeros(x.shape))

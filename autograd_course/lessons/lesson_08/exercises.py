@@ -660,10 +660,10 @@ def lucky(answer):
         raise Wrong(
             f"the check, at your x of shape {x.shape}",
             str(report).splitlines()[0],
-            "nothing found",
-            "This is a square: x may be its own transpose, but g is not. For which shape does a transpose keep the order of the entries?"
+            "no error found",
+            "Your x is square: it may be its own transpose, but g is not. For which shape does a transpose keep the order of the entries?"
             if x.shape[0] == x.shape[1]
-            else "These numbers are too large for the check. Take smaller ones."
+            else "The numbers in x are too large for the check. Use smaller ones."
             if 1 in x.shape
             else "The numbers in x do not matter, but its shape does. For which shape does a transpose keep the order of the entries?",
         ) from None

@@ -19,10 +19,11 @@ from ..lesson_07.clinic import Patient, Scalar, asked
 
 
 class Array(Scalar):
-    """Run the correct engine on arrays.
+    """Record a computation on arrays and differentiate it correctly.
 
-    + − · work entry by entry, as in Scalar; @ takes two matrices, or two arrays of one axis. A
-    `rule(g)` need not undo broadcasting, because `fitted` does so.
+    The operators +, − and · work entry by entry, as in Scalar. `@` takes two matrices, or two
+    arrays of one axis each. `rule(g)` may return gradients of the broadcast shape, because
+    `backward` sums each gradient to the shape of its input with `fitted`.
     """
 
     def __init__(self, data, inputs=()):
@@ -124,7 +125,7 @@ class Unsummed(Array):
 
 
 class Unknown(Array):
-    """Differentiate with one fault that no card describes."""
+    """Differentiate arrays with one fault that is not among the causes listed in the lesson, for the learner to find."""
 
     def fitted(self, g):
         if all(m == n for m, n in zip(g.shape, self.data.shape)):
@@ -207,7 +208,10 @@ PATIENTS = {
 
 
 def ordinary(x, y, w):
-    """Use every operation once, and w twice, on arrays of one shape."""
+    """Return the sum of an expression that uses every operation of Array once, and w twice.
+
+    `x`, `y` and `w` are square matrices of the same size.
+    """
     return ((x * w - y) @ w + x).sum()
 
 

@@ -15,7 +15,11 @@ WIDE, HIGH = 46, 30
 
 
 class _Cross:
-    """Lay out a product as by hand: a factor at the left, a factor above, the result between."""
+    """Lay out a matrix product as by hand: one factor to the left of the result, and the other above it.
+
+    `above`, `left` and `corner` describe the three matrices, each as (name, array, array of looks),
+    where a look says how a cell is drawn.
+    """
 
     def __init__(self, above, left, corner):
         (tall, wide), (rows, inner) = above[1].shape, left[1].shape
@@ -44,7 +48,7 @@ class _Cross:
                 )
 
     def svg(self, words):
-        """Return the drawing with the lines `words` below it, which screen readers read too."""
+        """Return the drawing as SVG, with the lines `words` below it. Screen readers read the lines too."""
         wide, high = self.size
         for nth, line in enumerate(words):
             self.plot.words(14, high + 24 + 20 * nth, line, anchor="start", size=13)
@@ -57,9 +61,9 @@ class _Cross:
 
 
 def _looks(shape, look="pale", at=()):
-    """Return a look for each cell: pale, except for those at the index `at`.
+    """Return an array of the given shape with the look of each cell: `look` at the index `at`, "pale" elsewhere.
 
-    The look "framed" marks a gradient by a thick frame.
+    The look "framed" is for a gradient in a thick frame.
     """
     looks = np.full(shape, "pale", "U8")
     looks[at] = look
@@ -67,7 +71,7 @@ def _looks(shape, look="pale", at=()):
 
 
 def _terms(left, right):
-    """Format a sum of products, such as 3·1 + (−2)·4."""
+    """Return the sum of the products of two sequences as text, such as 3·1 + (−2)·4."""
     return " + ".join(
         "·".join(f"({number(value)})" if value < 0 else number(value) for value in pair)
         for pair in zip(left, right)
@@ -75,7 +79,7 @@ def _terms(left, right):
 
 
 def entry(A, B, i, j):
-    """Draw one entry of Z = A @ B with its row of A and its column of B."""
+    """Draw the product Z = A @ B, and highlight Z[i, j], row i of A and column j of B."""
     Z = A @ B
     cross = _Cross(
         ("B", B, _looks(B.shape, "value", np.s_[:, j])),
@@ -90,7 +94,11 @@ def entry(A, B, i, j):
 
 
 def reach(A, B, g, i, k):
-    """Draw how A[i, k] changes Z = A @ B, and its gradient, from row k of B and row i of g."""
+    """Draw how A[i, k] moves the product Z = A @ B, and how its gradient is computed.
+
+    Forward, row k of B moves row i of Z. Backward, the gradient is the dot product of row k of B
+    with row i of the upstream gradient `g`.
+    """
     Z = A @ B
     moves = np.zeros(Z.shape)
     moves[i] = B[k]
@@ -130,11 +138,12 @@ UNIT, LONG, ROW = (
 
 
 def candidates(m, k, n):
-    """Draw the eight products of g and B, and mark those with the shape of A and the one that is its gradient.
+    """Draw the eight products of g and B, each with or without transposes, and mark those that have the shape of A.
 
-    The left panel is for A (2, 2) and B (2, 2), the right one for A (m, k) and B (k, n). The height
-    of a factor's left edge shows its number of rows, that of its right edge its number of columns:
-    two factors fit where the edges between them match.
+    The product that is the gradient of A is marked as right. The left panel is for A and B of shape
+    (2, 2), and the right panel is for A of shape (m, k) and B of shape (k, n). Each factor is drawn
+    with a left edge as high as its number of rows, and a right edge as high as its number of
+    columns. So two factors can be multiplied if the edges between them are equally high.
     """
     panels, lines, left = [], [], 74
     for rows, inner, columns in [(2, 2, 2), (m, k, n)]:
@@ -188,7 +197,10 @@ def candidates(m, k, n):
 
 
 def _factor(plot, x, y, shape, colour, dash):
-    """Draw a matrix as a shape whose left edge shows its rows and whose right edge shows its columns."""
+    """Draw a matrix as a trapezoid whose left edge is as high as its rows, and its right edge as its columns.
+
+    The left edge is at `x`, and its middle is at `y`. `colour` and `dash` are for the outline.
+    """
     rows, columns = (size * UNIT for size in shape)
     plot.parts.append(
         f'<path d="M{x} {y - rows / 2}L{x + LONG} {y - columns / 2}v{columns}L{x} {y + rows / 2}z" fill="{colour}" '
@@ -207,7 +219,10 @@ def _verdict(left, right, shape, wanted):
 
 
 def jacobian(J, B):
-    """Draw the Jacobian of Z = A @ B for A of shape (2, 3), with one row per entry of Z. J has the shape (2, n, 2, 3)."""
+    """Draw the Jacobian of Z = A @ B with respect to A as a table with one row for each entry of Z.
+
+    `J` has the shape (2, n, 2, 3), for A of shape (2, 3) and B of shape (3, n).
+    """
     rows, columns = list(np.ndindex(J.shape[:2])), list(np.ndindex(J.shape[2:]))
     plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
     plot.words(12, -4, "J: by how much each entry of Z moves for each of A", anchor="start")
@@ -230,10 +245,16 @@ def jacobian(J, B):
 
 
 def ward(sheets):
-    """Draw the checks of the array ward with the results of each engine."""
+    """Draw a table of the checks of arrays, with the results of each engine.
+
+    `sheets` is a dict from the number or letter of each engine to its results.
+    """
     return lesson_07.ward(sheets, of=array_ward)
 
 
 def case(patient, method="as found"):
-    """Draw the card of a patient of the array ward, with the faulty method or the correct one."""
+    """Draw the card of a patient among the array engines, with its faulty method or the correct one.
+
+    `patient` is its number, and `method` is "as found" or "fixed".
+    """
     return lesson_07.case(patient, method, of=array_ward)

@@ -487,7 +487,10 @@ def matmul(answer):
 
 
 def _product(d):
-    """Return g, z = x @ y, x and y; sometimes x and y are the same square matrix."""
+    """Return random g, z, x and y with z = x @ y, for two matrices that sometimes are the same square matrix.
+
+    `d` is the Draw that supplies the random numbers.
+    """
     n, k, m = d.size(), d.size(), d.size()
     x, y = (d(n, k), d(k, m)) if d.round % 11 != 7 else [d(n, n)] * 2
     return d.g(*(x @ y).shape), x @ y, x, y
@@ -1056,7 +1059,11 @@ def fixed(answer):
 
 
 def _expect_gradients(name, Fixed, f, xs, hints):
-    """Raise Wrong unless this engine computes the right gradients of the sum of f at xs."""
+    """Raise Wrong unless the engine `Fixed` computes f and the gradients of the sum of f at `xs` correctly.
+
+    `f` is an operation with two operands, `xs` are two arrays, and `name` is what the operation is
+    called in a message. `hints` lists known wrong gradients with a hint for each.
+    """
     z = returned(f, *map(Fixed, xs), tried=name, shown="an Array")
     if not isinstance(z, Array):
         raise Wrong(

@@ -11,7 +11,7 @@ WIDE = 3 * 46
 
 
 def from_logits(x):
-    """Draw the logits x of three classes, their exponentials, and the probabilities."""
+    """Draw three panels of bars for three classes: the logits `x`, their exponentials and the probabilities of softmax."""
     x = np.asarray(x, float)
     e = np.exp(x)
     p = e / e.sum()
@@ -35,9 +35,10 @@ LOW, HIGH = -745, 709  # beyond, np.exp gives 0 and inf
 
 
 def twins(x, c):
-    """Draw softmax of the logits x + c in floats: eˣ / sum as it is written, and with the largest logit subtracted first.
+    """Draw softmax of the logits x + c in two versions: as it is written, and with the largest logit subtracted first.
 
-    Each version shows its logits on the range that exp can handle, and the resulting p.
+    For each version, the picture shows which logits are outside the range where exp can be computed
+    in float64, and the resulting probabilities. `x` is a sequence of logits and `c` is a number.
     """
     x = np.asarray(x, float) + c
     parts, lines = [words(30, 20, f"logits: {', '.join(map(_short, x))}", anchor="start")], []
@@ -58,7 +59,11 @@ def twins(x, c):
 
 
 def _ruler(box, title, logits, e):
-    """Draw the logits as dots between the limits where exp becomes 0 and inf, and as crosses beyond them."""
+    """Return SVG parts that show the logits on an axis, with marks where exp becomes 0 and where it becomes inf.
+
+    `box` is the position and size of the axis, and `e` holds the exponentials of the logits. A
+    logit whose exponential is 0, inf or nan is drawn as a cross, any other logit as a dot.
+    """
     left, top, wide, high = box
     plot = Axes(box, (-1350, 1350), (len(logits), 0))
     (low, _), (up, _) = plot.at(LOW, 0), plot.at(HIGH, 0)
@@ -94,7 +99,11 @@ def _short(value):
 
 
 def _bars(left, title, heights, y, top=56, high=190):
-    """Draw one panel: a bar for each class, with its number; a nan has no bar."""
+    """Return SVG parts of one panel with a bar for each class, and the class's number in place of a bar if it is not finite.
+
+    `heights` holds one number for each class, and `y` is the lowest and the highest value on the
+    axis. `left`, `top` and `high` are the position and the height of the panel, in pixels.
+    """
     plot = Axes((left, top, WIDE, high), (0, len(heights)), y)
     plot.frame([(k + 0.5, str(k)) for k in range(len(heights))], ticks(*y, most=5), "class", title)
     for k, height in enumerate(heights):
@@ -119,7 +128,10 @@ def _bars(left, title, heights, y, top=56, high=190):
 
 
 def _column(left, title, p):
-    """Draw the probabilities p stacked in a column of height 1."""
+    """Return SVG parts of one panel that shows the probabilities `p` stacked in a column of height 1.
+
+    `left` is the position of the panel, in pixels.
+    """
     plot = Axes((left, 56, WIDE, 190), (0, 1), (0, 1))
     plot.frame([], ticks(0, 1, most=5), title=title)
     beside = 46  # y of the labels: at their part, and at least 18 px below the label above
@@ -138,7 +150,10 @@ def _column(left, title, p):
 
 
 def choice_bars(p, true):
-    """Draw the probabilities p, (C,), and beside them p − onehot, the gradient of the logits; `true` is the true class."""
+    """Draw the probabilities p as bars, and beside them p − onehot, the gradient of the loss with respect to the logits.
+
+    `p` has the shape (C,), and `true` is the index of the true class.
+    """
     p = np.asarray(p, float)
     gradient = p - (np.arange(len(p)) == true)
     parts, wide = [], max(52 * len(p), 150)

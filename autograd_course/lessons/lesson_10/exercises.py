@@ -538,7 +538,7 @@ def _overflown(got, expected):
         None
         if np.all(np.isfinite(got))
         else (
-            "exp(x) is inf or 0 there, and some p are 0. Do you take exp(x), or divide by p? Everything that the rule needs from x "
+            "For these inputs exp(x) is inf or 0, and some p are 0. Do you take exp(x), or divide by p? Everything that the rule needs from x "
             "is in z already."
         )
     )
@@ -680,7 +680,7 @@ PASSED = "A rule can use only its arguments: N is len(target), C is x.shape[-1],
 
 
 def _undefined(name):
-    """Return a rule that uses a name which only the prose defines."""
+    """Return a wrong rule that raises NameError for `name`, a name that only the text of the lesson defines."""
 
     def rule(g, z, x, target):
         raise NameError(f"name '{name}' is not defined")
@@ -919,7 +919,7 @@ def loss(answer):
 
 
 def _shifted(by):
-    """Return logsumexp with the number `by(x)` subtracted before exp."""
+    """Return a function of x that computes logsumexp after subtracting the number `by(x)` from every logit."""
     return lambda x: np.log(np.sum(np.exp(x - by(x)))) + by(x)
 
 

@@ -28,7 +28,11 @@ def _narrow(w1, w2):
 
 
 def zigzag(step):
-    """Draw gradient descent up to `step` of 30, and below it the distance covered and how much closer the minimum is."""
+    """Draw a zigzag path of gradient descent up to `step`, from 0 to 30, and below it two bars.
+
+    One bar shows the distance covered so far, and the other how much closer to the minimum the path
+    has come.
+    """
     above = landscape(_narrow, {"gradient descent": ZIGZAG}, SPAN, step, ahead=True)
     lengths = np.hypot(*np.diff(ZIGZAG, axis=0).T)
     walked, nearer = lengths[:step].sum(), np.hypot(*ZIGZAG[0]) - np.hypot(*ZIGZAG[step])
@@ -49,9 +53,22 @@ def zigzag(step):
 
 
 def factors(f, path, curvatures, lr):
-    """Draw a path of gradient descent over f, and below it a line with the factor 1 − lr·λ of each weight.
+    """Draw a path of gradient descent over f, and below it the factor 1 − lr·λ by which each step multiplies each weight.
 
-    `curvatures` are those of f along w₁ and along w₂. A factor between −1 and 1 shrinks its weight; otherwise the weight diverges.
+    Parameters
+    ----------
+    f : callable
+        The function of two weights.
+    path : array_like
+        The positions (w₁, w₂) of the path.
+    curvatures : pair of float
+        The curvature λ of f along w₁, and along w₂.
+    lr : float
+        The learning rate.
+
+    Notes
+    -----
+    A factor between −1 and 1 makes the weight shrink. A factor beyond them makes it diverge.
     """
     above = landscape(f, {"gradient descent": path}, SPAN)
     line = Axes((56, 52, 492, 26), (-1.9, 1.9), (0, 1))  # right of 1: room for a name

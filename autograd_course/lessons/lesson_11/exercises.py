@@ -89,7 +89,10 @@ card(
 
 
 def _curvature(got, expected):
-    """Return a hint for the first of the two numbers, since the second is often rounded."""
+    """Return a hint for a wrong pair (curvature, learning rate), or None if no known mistake explains the pair.
+
+    Most hints look only at the curvature, because the learning rate is often rounded.
+    """
     if (
         not isinstance(got, tuple)
         or len(got) != 2
@@ -106,7 +109,7 @@ def _curvature(got, expected):
         -10: "w changes its sign, so the factor is −2, not 2.",
         -30: "1 − 0.1 λ = −2, so 0.1 λ is 3, and positive.",
         3: "1 − 0.1 λ = −2, so 0.1 λ = 3. There is a division left to do.",
-        10: "1 − 0.1 · 10 is 0: with a curvature of 10, descent would be done in one step. The factor must be −2.",
+        10: "1 − 0.1 · 10 is 0: with a curvature of 10, descent would reach the minimum in one step. The factor must be −2.",
         15: "With 15 the factor is −0.5, which would halve the distance. But the distance doubles.",
         20: "With 20 the factor is −1, so the distance would stay the same, neither nearer nor farther. But the distance doubles.",
     }.get(round(got[0], 6))
@@ -327,7 +330,10 @@ def _adam(w, m, v, t, g, lr, beta1, beta2, eps):
 
 
 def _power(of, hint):
-    """Return the mistake of writing both corrections as `of`, a formula in β and t."""
+    """Return the mistake in which both bias corrections are written as `of`, a formula in β and t.
+
+    `hint` is what a learner who makes the mistake reads.
+    """
     return edit(
         "(1 - beta1**t)", of.replace("β", "beta1"), "(1 - beta2**t)", of.replace("β", "beta2"), hint
     )
@@ -339,7 +345,7 @@ def _nan(got, expected):
     )
     return (
         (
-            "Not every number is finite: is something divided by 0, or a root taken of a number below 0? "
+            "Not every number is finite. Do you divide by 0, or take the root of a negative number? "
             "1 - beta**t is not 0, since t counts from 1."
         )
         if bad

@@ -11,7 +11,11 @@ SIDE = 72  # px, of a scan in a sheet, five in a row: as wide as a phone
 
 
 def confusion(true, read):
-    """Draw the confusion matrix of two arrays (n,), with the correct answers on its diagonal."""
+    """Draw the confusion matrix of ten digits, with the correct answers on its diagonal.
+
+    `true` and `read` are integer arrays of shape (n,), the true digits and the predicted ones. A
+    row of the matrix is for a true digit, and a column for a predicted digit.
+    """
     counts = np.zeros((10, 10), int)
     np.add.at(counts, (true, read), 1)
     wrong = counts - np.diag(np.diag(counts))
@@ -43,9 +47,10 @@ def confusion(true, read):
 
 
 def misread(images, true, probabilities, most=10):
-    """Draw the misread images, most confident first, with predicted and true digits and probabilities.
+    """Draw the misread images, most confident first, with the predicted and the true digit and their probabilities.
 
-    `images` has the shape (n, side²), `true` (n,), and `probabilities` (n, 10).
+    `images` has the shape (n, side²), `true` (n,), and `probabilities` (n, 10). At most `most`
+    images are drawn.
     """
     read = probabilities.argmax(1)
     wrong = np.flatnonzero(read != true)
@@ -70,7 +75,10 @@ def misread(images, true, probabilities, most=10):
 
 
 def digit_sheet(images, labels, title):
-    """Draw scans (N, 64) in rows of five, each with its label below."""
+    """Draw scans of digits in rows of five under a title, each scan with its label below it.
+
+    `images` has the shape (n, 64), and `labels` has n entries.
+    """
     parts = [words(12, 24, title, anchor="start")]
     for k, (image, label) in enumerate(zip(images, labels, strict=True)):
         x, y = 8 + k % 5 * 78, 40 + k // 5 * 100
@@ -83,9 +91,11 @@ def digit_sheet(images, labels, title):
 
 
 def neurons(weights, titles):
-    """Draw the weights of the first ten neurons of each layer as 8 × 8 images: rows of `weights[i]`, of shape (H, 64).
+    """Draw the weights of the first ten neurons of each layer as 8 × 8 images.
 
-    Ink raises the value of a neuron at a positive weight and lowers it at a negative one.
+    `weights` holds one array of shape (H, 64) for each layer, and `titles` holds one title for each
+    layer. Positive and negative weights have different colors. A pixel with ink raises the value of
+    the neuron where the weight is positive, and lowers it where the weight is negative.
     """
     parts, told = [], []
     for line, (weight, title) in enumerate(zip(weights, titles, strict=True)):
@@ -124,7 +134,11 @@ def neurons(weights, titles):
 
 
 def scores(named, chance=None):
-    """Draw accuracies as bars: {name: (on the training set, on held-out scans)}."""
+    """Draw two accuracies for each model as bars: the one on the training set, and the one on held-out scans.
+
+    `named` is a dict {name: (training accuracy, held-out accuracy)}, from 0 to 1. `chance` is the
+    accuracy of guessing, drawn as a dotted line unless it is None.
+    """
     left = 24 + 8 * max(map(len, named))
     plot = Axes((left, 34, 275 - left, 64 * len(named)), (0, 1), (0, 1))
     plot.frame(
@@ -154,7 +168,11 @@ def scores(named, chance=None):
 
 
 def training_sizes(sizes, held_out_accuracy):
-    """Draw held-out accuracy against the number of training scans, or empty axes while the function is a stub."""
+    """Draw the held-out accuracy against the number of training scans.
+
+    `sizes` lists the numbers of scans, in ascending order, and `held_out_accuracy` is the learner's
+    function of n. The axes are empty while it is a stub.
+    """
     measured = [held_out_accuracy(n) for n in sizes]
     done = [
         (np.log(n), a, n)

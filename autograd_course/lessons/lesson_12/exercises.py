@@ -192,7 +192,7 @@ def batches(answer):
             tried,
             f"labels {called}",
             "each of the ten labels once",
-            f"Some scans come twice{' and others never' * (len({*called}) < 10)}: shuffle all row numbers "
+            f"Some scans appear twice{' and others never' * (len({*called}) < 10)}: shuffle all row numbers "
             "once, and use each of them once.",
         )
     if called == list(range(10)):
@@ -224,7 +224,7 @@ def batches(answer):
             "six epochs of 10 images",
             f"image {still[0]} at the same position each time",
             "any position",
-            "Every row must be able to come at any position: shuffle all len(images) row numbers.",
+            "Every row must be able to appear at any position: shuffle all len(images) row numbers.",
         )
     many = _one_epoch(answer, 60, 6, rng)
     tried = "60 images in batches of 6"
@@ -257,7 +257,7 @@ def batches(answer):
             f"{early} of the first 30 images in the first 30 places",
             "about 15",
             f"Most of the file's first half comes {'first' if early > 15 else 'last'}: every row must "
-            "be able to come at any position.",
+            "be able to appear at any position.",
         )
     for count, size in [(3, 8), (6, 3), (4, 1), (250, 130), (30, 40), (203, 2), (1437, 64)]:
         came = _one_epoch(answer, count, size, rng)
@@ -280,7 +280,7 @@ def batches(answer):
                 f"{count} images in batches of {size}",
                 f"{len({*order})} different images",
                 "each image once",
-                "Some scans come twice and others never: the order must contain each row number once, however many "
+                "Some scans appear twice and others never: the order must contain each row number once, however many "
                 "there are.",
             )
         if count > 20 and np.mean(np.less(order[: count // 2], count // 2)) > 0.81:
@@ -304,7 +304,10 @@ def batches(answer):
 
 
 def _together(tried, came):
-    """Raise Wrong if an image has the label of a different image."""
+    """Raise Wrong if an image in one epoch of batches has the label of a different image.
+
+    `came` is a list of pairs (images, labels), and `tried` is the call shown to the learner.
+    """
     shown, called = (
         np.rint(np.concatenate([x for x, _ in came])[:, 0] * 10).astype(int).tolist(),
         _order(came),
@@ -323,9 +326,11 @@ def _order(came):
 
 
 def _one_epoch(answer, count, size, rng):
-    """Return the batches of `count` images as a list of pairs, or raise Wrong.
+    """Return the batches that `answer` yields in one epoch as a list of pairs, or raise Wrong if one is malformed.
 
-    The three pixels of an image are its label times 0.1, times a negative number, and times 2.5.
+    `answer` is called with arrays of `count` images and labels, the batch size `size` and the
+    generator `rng`. Each image has three pixels: its label times 0.1, times −1.23456789, and times
+    2.5.
     """
     tried = f"list(batches(images, labels, {size}, rng))"
     labels = np.arange(count)
@@ -336,7 +341,10 @@ def _one_epoch(answer, count, size, rng):
         raise NotYet
     if came is None:
         raise Wrong(
-            tried, "None", "pairs (images, labels)", "The function returned None: is there a yield?"
+            tried,
+            "None",
+            "pairs (images, labels)",
+            "The function returned None. Does it contain a yield?",
         )
     if isinstance(came, tuple) and came and isinstance(came[0], np.ndarray):
         raise Wrong(
@@ -406,7 +414,7 @@ def _one_epoch(answer, count, size, rng):
             raise Wrong(
                 tried,
                 f"labels {brief(batch[1])}",
-                "labels, as they are",
+                "unchanged labels",
                 "The labels have changed. Select labels by row numbers, without changing them.",
             )
         for row in np.asarray(batch[0]):
@@ -414,7 +422,7 @@ def _one_epoch(answer, count, size, rng):
                 raise Wrong(
                     tried,
                     f"an image {brief(row)}, which is not a row of images",
-                    "rows of images, as they are",
+                    "unchanged rows of images",
                     "The pixels have changed. Select images by row numbers, without changing them.",
                 )
     return came
@@ -424,7 +432,10 @@ def _one_epoch(answer, count, size, rng):
 
 
 def _scaled(train, new, fit, axis=0, keepdims=False):
-    """Return both arrays, scaled by the mean and the standard deviation of `fit`."""
+    """Return the arrays `train` and `new`, both shifted by the mean of `fit` and divided by its standard deviation.
+
+    A standard deviation of 0 is replaced by 1.
+    """
     mean, spread = fit.mean(axis, keepdims=keepdims), fit.std(axis, keepdims=keepdims)
     spread = np.where(spread > 0, spread, 1)
     return (train - mean) / spread, (new - mean) / spread
@@ -650,7 +661,10 @@ def scale(answer):
 
 
 def _fitted(images, labels, model, epochs, jitter=0.0):
-    """Train the model exactly as the lesson's `train` does, and return it."""
+    """Train `model` in place exactly as the lesson's `train` does, and return it.
+
+    `jitter` is the standard deviation of the noise that is added to the images.
+    """
     rng, optimizer = np.random.default_rng(0), optim.Adam(model.parameters(), lr=0.01)
     for epoch in range(epochs):
         optimizer.lr = 0.01 * (1 - epoch / epochs)
@@ -666,7 +680,10 @@ def _fitted(images, labels, model, epochs, jitter=0.0):
 
 @cache
 def _stand_in():
-    """Return the parameters that the check's `train` sets; two epochs suffice to tell the scores apart."""
+    """Return the state dict of a network trained for two epochs, for use in place of the learner's training.
+
+    Two epochs are enough to distinguish the possible scores.
+    """
     return _fitted(*digits()[:2], nn.MLP([64, 32, 10], rng=0), 2).state_dict()
 
 
@@ -786,7 +803,11 @@ def curve(answer):
 
 @contextmanager
 def _in_place_of(name, ours, scope):
-    """Replace a global of the learner's function while the block runs."""
+    """Set the global `name` of the learner's function to `ours` while the block runs.
+
+    `scope` is the dict of the function's globals. Its previous entry is restored at the end of the
+    block.
+    """
     own = {name: scope[name]} if name in scope else {}
     scope[name] = ours
     try:
@@ -797,7 +818,21 @@ def _in_place_of(name, ours, scope):
 
 
 def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
-    """Raise Wrong unless `train` is called as the question says."""
+    """Raise Wrong unless the learner's function has called `train` as the question says.
+
+    Parameters
+    ----------
+    answer : callable
+        The learner's function of n.
+    tried : str
+        The call of the learner's function, for the message.
+    call : int
+        The number of calls to `train` so far, which must be 1.
+    n : int
+        The number of training scans.
+    model, x, y, epochs, jitter
+        The arguments that `train` received.
+    """
     images, labels, test_images, _ = digits()
     if not isinstance(model, nn.Module):
         raise Wrong(
@@ -819,42 +854,42 @@ def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
         ),
         (
             [*map(np.shape, weights)] == [*map(np.shape, fresh)],
-            "a network of other sizes",
+            "a network with different layer sizes",
             "nn.MLP([64, 32, 10], rng=0)",
             "The network has 64 inputs, 32 hidden neurons and 10 outputs.",
         ),
         (
             all(map(np.array_equal, weights, fresh)),
-            "a network with other weights",
+            "a network with different weights",
             "nn.MLP([64, 32, 10], rng=0)",
             _outside(answer)
             or (
                 begun
                 if all(map(np.array_equal, weights, _stand_in().values()))
-                else "rng=0 makes the same network every time."
+                else "Pass rng=0, which makes the same network every time."
             ),
         ),
         (
             np.array_equal(x, images[:n]),
-            f"other images, of shape {np.shape(x)}",
+            f"different images, of shape {np.shape(x)}",
             f"the first {n} training scans",
             "The held-out scans are not for training."
             if np.array_equal(x, test_images[: len(x)])
-            else "That is a single row of numbers. First come the images, images[:n], then the labels."
+            else "That is a single row of numbers. Pass the images, images[:n], first, and then the labels."
             if np.ndim(x) == 1
             else "The first n rows of images are images[:n].",
         ),
         (
             np.array_equal(y, labels[:n]),
-            f"other labels, of shape {np.shape(y)}",
-            f"those of the first {n} scans",
-            "Take the first n of both, images[:n] and labels[:n].",
+            f"different labels, of shape {np.shape(y)}",
+            f"the labels of the first {n} scans",
+            "Take the first n entries of both arrays, images[:n] and labels[:n].",
         ),
         (
             epochs == 20_000 // n,
             f"epochs = {epochs}",
             f"epochs = {20_000 // n}",
-            "20_000 // n epochs: fewer scans, more epochs.",
+            "Use 20_000 // n epochs, so that fewer scans get more epochs.",
         ),
         (jitter == 0, f"jitter = {jitter}", "no jitter", ""),
     ]:
@@ -863,21 +898,25 @@ def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
 
 
 def _misread(n, model, got, right):
-    """Return a hint about the likely cause of a wrong score."""
+    """Return a hint about the likely cause of a wrong score, or an empty string.
+
+    `got` is the learner's score and `right` is the correct score of `model`, trained on the first n
+    scans.
+    """
     images, labels, *_ = digits()
     if got > 1:
         return "Return a fraction from 0 to 1."
     if abs(1 - got - right) < 1e-9:
-        return "That is the fraction that is read wrong."
+        return "That is the fraction of digits that are read wrong."
     if abs(got - _share(model, images[:n], labels[:n])) < 1e-9:
-        return "That is the score on the digits it has learned from. Use the held-out digits."
+        return "That is the score on the digits that the network was trained on. Use the held-out digits."
     if abs(got * 360 - round(got * 360)) > 1e-3:
         return "That is not a fraction of the 360 held-out digits: use all of them and no others, and do not round."
     return ""
 
 
 def _outside(function):
-    """Return a hint if the function uses a network that it does not create."""
+    """Return a hint if `function` uses a network that was created outside it, or an empty list if it does not."""
     outside = _networks_of(function)
     return outside and (
         f"`{outside[0]}` was made outside your function. Make a new nn.MLP inside, for each n, because "
@@ -886,7 +925,7 @@ def _outside(function):
 
 
 def _networks_of(function):
-    """Return the names of the networks that a function uses and does not create."""
+    """Return the names of the networks that a function reads from outside itself, as globals or enclosing variables."""
     function = underneath(function)
     if not inspect.isfunction(function):
         return []

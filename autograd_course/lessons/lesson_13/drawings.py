@@ -26,7 +26,10 @@ def _wave(box, xlabel="x", title=""):
 
 
 def asked(x, y):
-    """Draw the first values of the sequence as dots, and a question mark for the next value."""
+    """Draw the first values of a sequence as dots, and a question mark in place of the next value.
+
+    `x` and `y` are arrays of the same length, at least two.
+    """
     plot = _wave((62, 34, 482, 170), title="the value at each x")
     for at in zip(x, y):
         plot.dot(*at, style.VALUE, style.VALUE, size=3.5)
@@ -37,9 +40,10 @@ def asked(x, y):
 
 
 def turning(h, n):
-    """Draw a point rotated by 2h at each step, on the left, and its heights, on the right.
+    """Draw a point on a circle, rotated by 2h at each of n steps, and beside it the point's heights over x.
 
-    The square is the next value, computed by the rule of two terms from the last two values.
+    If the heights do not fit into the plot, only the steps that fit are drawn. A square marks the
+    next height, computed from the last two heights by the rule of two terms.
     """
     fit = int(LONGEST / h) - 1
     full = f"; {fit} steps fit" if n > fit else ""
@@ -87,9 +91,11 @@ def turning(h, n):
 
 
 def unrolled(rho, gradients):
-    """Draw the graph of many equal steps that share one matrix; the width of each backward arrow is the length of its gradient.
+    """Draw the graph of many equal steps that share one matrix, with backward arrows as wide as the gradients are long.
 
-    gradients: one row for each state, beginning with the state before the first step.
+    Below the graph, the length of the gradient at each step is plotted on a logarithmic scale, with
+    a dashed line for powers of `rho`, the spectral radius of the matrix. `gradients` has one row
+    for each state, beginning with the state before the first step.
     """
     n, lengths = len(gradients) - 1, np.sqrt(np.sum(np.square(gradients), axis=1))
     chart = Axes((60, 290, 430, 130), (0, n), (-4, 4.5))
@@ -141,7 +147,11 @@ def _below(k):
 
 
 def cliff(runs, step, steps_back=50):
-    """Draw two runs on the loss (ρⁿ − 1)²/8 after `step` steps; `runs` maps each name to the ρ of every step."""
+    """Draw the positions of two runs of gradient descent on the loss (ρⁿ − 1)²/8 after `step` steps.
+
+    `runs` maps the name of each run to an array of ρ before the first step and after each step, and
+    `steps_back` is n.
+    """
     plot = Axes((60, 40, 488, 230), (0.74, 1.16), (-6, 5))
     plot.frame(
         [(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)],
@@ -177,7 +187,15 @@ def cliff(runs, step, steps_back=50):
 
 
 def continued(known, truth, network, rule):
-    """Draw a wave, its free-running forecasts by a network and by the rule of two terms, and below the error of each."""
+    """Draw a wave and two free-running forecasts of it, and below them the error of each forecast.
+
+    Parameters
+    ----------
+    known, truth : array of float
+        The values of the wave before the forecast starts, and those to be forecast.
+    network, rule : array of float
+        The forecasts by the network and by the rule of two terms, as long as `truth`.
+    """
     span, ahead = (-len(known), len(truth)), np.arange(len(truth))
     plot, off = (
         Axes((66, 40, 482, 150), span, (-0.85, 0.85)),
@@ -215,10 +233,15 @@ def continued(known, truth, network, rule):
 
 
 def gradient_sizes(named, limits=None):
-    """Draw the typical size of each layer's gradient, the root of the mean of g², as a dot on a logarithmic scale.
+    """Draw the typical size of each gradient, the root of the mean of g², as a dot on a logarithmic scale.
 
-    named: name -> gradient, or a module after `backward()`. limits: (lowest, highest) of the scale,
-    to keep it fixed under a slider.
+    Parameters
+    ----------
+    named : dict of str to array, or Module
+        The gradients by name, or a module after `backward()`. A gradient may be None.
+    limits : tuple of float, optional
+        The lowest and the highest size on the scale, which keep the scale fixed while a slider moves. By
+        default the scale fits the sizes.
     """
     if hasattr(named, "named_parameters"):
         named = {name: p.grad for name, p in named.named_parameters()}

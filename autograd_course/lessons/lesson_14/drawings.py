@@ -18,7 +18,10 @@ STROKES = np.stack([_LYING, _LYING.T, _FALLING, _FALLING[:, ::-1]])[:, None]  # 
 
 
 def window(x, y, i, j):
-    """Draw the kernel y on the image x at the nine pixels that z[i, j] reads."""
+    """Draw the kernel `y` on the image `x` at the pixels that the output z[i, j] of the convolution reads.
+
+    The text version shows how z[i, j] is computed.
+    """
     z = _slid(x, y, 1, 0)
     read = np.zeros(x.shape, bool)
     read[i : i + y.shape[0], j : j + y.shape[1]] = True
@@ -45,9 +48,10 @@ def window(x, y, i, j):
 
 
 def reach(x, y, i, j, stride=1, padding=0, backward=False):
-    """Draw the change in each output when the pixel x[i, j] grows by 1, which is an entry of the kernel.
+    """Draw by how much each output of a convolution changes if the pixel x[i, j] grows by 1.
 
-    With `backward`, draw below it the gradient of x for g = 1 at every output: the sum of the same entries.
+    Each of these changes is an entry of the kernel `y`. With `backward`, the gradient of x for an
+    upstream gradient of 1 at every output is drawn below. It is the sum of the same entries.
     """
     padded = np.pad(np.zeros(x.shape), padding)
     raised = padded.copy()
@@ -98,7 +102,12 @@ def _slid(x, y, stride, padding):
 
 
 def _drawn(lines, text):
-    """Draw lines of grids, each a (name, values, looks) or None for a gap; the first line is the longest."""
+    """Return a picture of several lines of grids of numbers.
+
+    Each line lists one (name, array, array of looks) for each grid, or None for a gap. A look says
+    how a cell is drawn. No line may be longer than the first one, whose grids set the widths of the
+    columns. `text` is the text version.
+    """
     plot, above = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 0
     for grids in lines:
         high, left = max(len(grid[1]) for grid in grids if grid), 12
@@ -124,7 +133,10 @@ def _drawn(lines, text):
 
 
 def copies(x, y, i, j):
-    """Draw every window of x as a row of X, the kernel as a column Y, and the copies of x[i, j] in X."""
+    """Draw the convolution of x with the kernel y as a matrix product, and highlight the copies of the pixel x[i, j].
+
+    Each window of x is a row of the matrix X, and the kernel is the column Y.
+    """
     (h, w), (kh, kw) = x.shape, y.shape
     places = ag.unfold(np.arange(x.size).reshape(1, 1, h, w) * 1.0, kernel_size=y.shape)[0].astype(
         int
@@ -200,9 +212,18 @@ def copies(x, y, i, j):
 
 
 def responses(kernels, scan, names=None, bias=0):
-    """Draw a scan (8, 8) and each kernel (K, 1, 3, 3) above its response: relu of the convolution plus bias.
+    """Draw a scan, several kernels, and below each kernel its response: relu of the convolution plus the bias.
 
-    + is a positive weight and − a negative one; the stronger the blue, the larger the response.
+    Parameters
+    ----------
+    kernels : array of shape (K, 1, 3, 3)
+        The kernels. Their positive weights are marked with +, their negative ones with −.
+    scan : array of shape (8, 8)
+        The image. A stronger blue in a response is a larger number.
+    names : sequence of str, optional
+        The K names of the kernels. By default they are numbered.
+    bias : float or array of shape (K,)
+        The number added to each convolution.
     """
     made = ag.conv2d(scan[None, None], kernels * 1.0, padding=1)[0]  # (K, 8, 8)
     made = np.maximum(made + np.reshape(bias, (-1, 1, 1)), 0)
@@ -250,7 +271,10 @@ def responses(kernels, scan, names=None, bias=0):
 
 
 def _image(plot, x, y, pixel, shades, colour):
-    """Draw an image of shades from 0 to 1."""
+    """Draw a square image with its top left corner at (x, y) and `pixel` px for each of its pixels.
+
+    `shades` is a square array of numbers from 0 to 1, the opacity of `colour` at each pixel.
+    """
     side = len(shades) * pixel
     plot.parts.append(
         f'<rect x="{x}" y="{y}" width="{side}" height="{side}" fill="none" stroke="{style.LINE}" stroke-width="1"/>'

@@ -101,7 +101,11 @@ card(
 
 
 def _loop(line, of):
-    """Return a function for a gradient, with `line` in its loop; `of` is 1 for x and 2 for y."""
+    """Return a function of (g, x, y) that computes a gradient in a loop over the outputs and the kernel entries.
+
+    The loop calls `line` once for each output and kernel entry. The gradient has the shape of x if
+    `of` is 1, and of y if it is 2.
+    """
 
     def gradient(g, x, y):
         made = np.zeros((g, x, y)[of].shape)
@@ -113,7 +117,10 @@ def _loop(line, of):
 
 
 def _adds(place, value):
-    """Return a function that runs grad[place] += value."""
+    """Return the body of a loop for `_loop`, which adds `value(…)` to the gradient at the index `place(…)`.
+
+    `place` takes the indices i, j, a, b, and `value` takes g, x, y and these indices.
+    """
 
     def line(grad, g, x, y, i, j, a, b):
         grad[place(i, j, a, b)] += value(g, x, y, i, j, a, b)
@@ -122,7 +129,10 @@ def _adds(place, value):
 
 
 def _keeps(place, value):
-    """Return a function that runs grad[place] = value."""
+    """Return the body of a loop for `_loop`, which assigns `value(…)` to the gradient at the index `place(…)`.
+
+    `place` takes the indices i, j, a, b, and `value` takes g, x, y and these indices.
+    """
 
     def line(grad, g, x, y, i, j, a, b):
         grad[place(i, j, a, b)] = value(g, x, y, i, j, a, b)
@@ -554,7 +564,11 @@ def fold(answer):
         raise NotYet
 
     def image(d):
-        """Return the shape of a batch of images and its sizes by name; the last sizes may be left out."""
+        """Return the shape (N, C, H, W) of a random batch of images, and the sizes of a window as named arguments.
+
+        The sizes are kernel_size, stride and padding, sometimes without the last one or two. `d` is
+        the Draw that supplies the random numbers.
+        """
         kernel = d.choice(1, 2, 3, (2, 3), (1, 2))
         high, wide = kernel if isinstance(kernel, tuple) else (kernel, kernel)
         side = high + d.size(0)
@@ -603,7 +617,7 @@ def fold(answer):
 
 
 def _conv_x(inner):
-    """Return conv2d_x with `inner` in the first blank."""
+    """Return a conv2d_x that is right except for `inner`, the function of two matrices in its first blank."""
 
     def conv2d_x(g, z, x, y, stride=1, padding=0):
         return ag.fold(inner(as_rows(g), as_columns(y)), x.shape[2:], y.shape[2:], stride, padding)
@@ -930,7 +944,7 @@ X = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
 
 
 def _known(x, z):
-    """Return the name of the library's row whose result at x is z, or None."""
+    """Return the name of the elementwise op of the library that computes z at x, or None if there is none."""
     for row in ops.ROWS.values():
         if row.kind == "elementwise" and row.arity == 1:
             with np.errstate(all="ignore"):
@@ -1012,7 +1026,7 @@ def my_op(answer):
         raise Wrong(
             "your function, applied to an array and to one of its entries",
             f"shape {z.shape}, {brief(z)}",
-            "the same number, in both",
+            "the same number in both",
             "An elementwise operation computes one number from each entry of x, and reads no other entry.",
         )
     if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_whole)):
@@ -1031,7 +1045,7 @@ def my_op(answer):
                 "your function and your rule at x = −1000 and 1000",
                 "nan",
                 "numbers",
-                "Does exp overflow there? ag.sigmoid and np.tanh do not.",
+                "Does exp overflow at such an x? ag.sigmoid and np.tanh do not overflow.",
             )
     if known := _known(np.append(whole, X), np.append(at_whole, z)):
         raise Wrong(
@@ -1166,7 +1180,7 @@ def my_op(answer):
             f"g times {low}" if low == high else f"g times {low} to {high}",
             "The result is nan: is there a 0/0, or a root of a negative number?"
             if np.isnan(sent[i])
-            else "Look at the slopes of your function there, on both sides.",
+            else "Look at the slopes of your function on both sides of this x.",
         )
 
     def build(d):
@@ -1188,22 +1202,25 @@ def my_op(answer):
 
 
 def _called(op):
-    """Return the operation's function wrapped so that it is called on copies."""
+    """Return the function of the op `op`, wrapped so that the check stops if the result cannot be used."""
     return partial(returned, op.function, tried="your function", shown="a number for each of x")
 
 
 def _mixes(op):
-    """Check an operation that is not elementwise: entries of z depend on several entries of x."""
+    """Raise Wrong unless an op that is not elementwise can be used between two layers, and has a right rule.
+
+    Its result must have the shape of x, must be finite, and must not be the same at every entry.
+    """
     function = _called(op)
     for x in (X, np.array([[[0.7, -1.2, 0.4, 2.1], [1.5, 0.2, -0.6, -2.0]]])):
         with np.errstate(all="ignore"):
             z, at_zero = np.asarray(function(x)), np.asarray(function(0 * x))
         if z.shape != x.shape:
             raise Wrong(
-                f"your function of x {x.shape}",
+                f"your function at an x of shape {x.shape}",
                 f"shape {z.shape}",
                 f"shape {x.shape}",
-                "Below, your operation is used between two layers, so z has to have the shape of x.",
+                "Later in this notebook your operation is used between two layers, so z must have the shape of x.",
             )
         if not np.all(np.isfinite(z)) or not np.all(np.isfinite(at_zero)):
             raise Wrong(
@@ -1231,7 +1248,10 @@ PLAIN = "Write the rule with ag functions, those of np that the table has, and +
 
 
 def _silent(op, hint, x=X):
-    """Raise Wrong if ag.check_grads reports anything about the operation at x."""
+    """Raise Wrong if ag.check_grads raises an error for the op `op` at `x`.
+
+    `hint` is the hint in the message if the check finds a wrong derivative.
+    """
     try:
         ag.check_grads(op, x.copy())
     except Exception as error:

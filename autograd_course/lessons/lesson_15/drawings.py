@@ -21,7 +21,8 @@ MOST = 48  # stripes that can be told apart
 def lag(push, start, value, tangent):
     """Draw the errors of a loop's value and of its tangent after 0 to 7 steps.
 
-    `push(k)` returns both after k steps.
+    `push(k)` returns the value and the tangent after k steps from `start`, and `value` and
+    `tangent` are the exact results.
     """
     errors = np.abs([np.subtract(push(k), (value, tangent)) for k in range(STEPS + 1)]).T
     plot = Axes((72, 36, 426, 250), (0, STEPS), (LOWEST, 1))
@@ -65,7 +66,11 @@ def lag(push, start, value, tangent):
 
 
 def _stripes(left, top, width, height, n, m, forward):
-    """Draw the Jacobian as a rectangle, cut into the columns or rows that each sweep computes."""
+    """Return SVG parts of a Jacobian, drawn as a rectangle with a line for each column or row that a sweep computes.
+
+    The Jacobian has n columns and m rows. With `forward`, the lines are its columns, otherwise its
+    rows. `left`, `top`, `width` and `height` are the rectangle in pixels.
+    """
     colour, dash = (style.TANGENT, DOTS) if forward else (style.GRADIENT, "5 3")
     count = n if forward else m
     few = count <= 12  # with few stripes, each is drawn as an arrow that comes from outside
@@ -98,7 +103,7 @@ def _stripes(left, top, width, height, n, m, forward):
 
 
 def sweeps(n, m):
-    """Draw the Jacobian of n inputs and m outputs, and the number of sweeps in each mode."""
+    """Draw the Jacobian for n inputs and m outputs in two copies, with the sweeps of forward and of backward mode."""
     side = {k: 34 + 66 * np.log10(k) for k in (n, m)}  # px; ten times as many are 66 px more
     winner = "neither" if n == m else "forward" if n < m else "backward"
     top, left, parts = 66, 90, []
@@ -131,7 +136,11 @@ def sweeps(n, m):
 
 
 def filled(f, x, count):
-    """Draw the Jacobian of f at x after `count` sweeps: by columns with ag.jvp, and beside it by rows with ag.vjp."""
+    """Draw the Jacobian of f at x after `count` sweeps in each mode: columns from ag.jvp, and beside them rows from ag.vjp.
+
+    `x` is an array of one axis, and f returns such an array. Entries that are not computed yet are
+    drawn as ?.
+    """
     z, pull = ag.vjp(f, x)
     columns = [ag.jvp(f, (x,), (unit,))[1] for unit in np.eye(x.size)]
     rows = [pull(unit)[0] for unit in np.eye(z.size)]
@@ -178,7 +187,11 @@ def filled(f, x, count):
 
 
 def crossing(outputs, forward, backward, n):
-    """Draw the milliseconds for a whole Jacobian of n inputs, by columns and by rows, over its outputs."""
+    """Draw the time for a whole Jacobian in forward mode and in backward mode over the number of outputs.
+
+    `outputs` lists the numbers of outputs, `forward` and `backward` list the times in milliseconds,
+    and `n` is the number of inputs.
+    """
     across = np.log10(outputs)
     low, high = np.log10([min(forward + backward) / 1.5, max(forward + backward) * 1.5])
     plot = Axes((64, 36, 370, 230), (across[0], across[-1]), (low, high))
@@ -207,9 +220,16 @@ def crossing(outputs, forward, backward, n):
 
 
 def flight(path, tangent, angle):
-    """Draw a throw, (x, y) after each step, and how each point moves as the angle grows.
+    """Draw the path of a throw, and how far each of its points moves if the angle grows by five degrees.
 
-    path, tangent: (steps, 2), in metres and metres per degree.
+    Parameters
+    ----------
+    path : array of shape (steps, 2)
+        The position (x, y) after each step, in meters. The throw starts at (0, 0).
+    tangent : array of shape (steps, 2)
+        The derivative of each position with respect to the angle, in meters per degree.
+    angle : float
+        The angle of the throw, in degrees.
     """
     path, tangent = np.vstack([[0, 0], path]), np.vstack([[0, 0], tangent])
     plot = Axes((46, 30, 506, 253), (0, 84), (-2, 42))
@@ -252,7 +272,10 @@ def flight(path, tangent, angle):
 
 
 def medians(*jobs, rounds=5):
-    """Return the median milliseconds of each job over interleaved rounds; never 0."""
+    """Return a list of the median time of each job, in milliseconds and never 0.
+
+    `jobs` are functions without arguments. All of them run once in each of the `rounds` rounds.
+    """
     times = []
     for _ in range(rounds):
         for job in jobs:

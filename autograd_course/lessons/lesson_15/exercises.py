@@ -122,7 +122,7 @@ _REVERSED = "__radd__, __rmul__ = __add__, __mul__"
 
 
 def root(a, steps, x=1.0):
-    """Return the lesson's approximation of √a by Heron's (the Babylonian) method."""
+    """Return an approximation of √a after `steps` steps of Heron's (the Babylonian) method from x."""
     for _ in range(steps):
         x = (x + a / x) / 2
     return x
@@ -192,7 +192,10 @@ PROGRAMS = [
 
 
 def _nearly(got, expected):
-    """Return a hint if the answer is right up to the error of a finite difference or of float32."""
+    """Return a hint if `got` differs from `expected` only by the error of a finite difference or of float32.
+
+    Otherwise return None.
+    """
     try:
         near = np.shape(got) == np.shape(expected) and np.allclose(
             got, expected, 1e-4, 1e-6 * np.max(np.abs(expected))
@@ -207,7 +210,12 @@ def _nearly(got, expected):
 
 
 def _pushed(Number):
-    """Return a function that runs a program on dual numbers and returns (value, tangent)."""
+    """Return a function that runs a program on the learner's dual numbers and returns (value, tangent).
+
+    `Number` is the learner's class. The function takes the program and a pair (value, tangent) for
+    each of its inputs, and raises Wrong if the class loses a number, changes an input or returns no
+    Dual.
+    """
 
     def push(program, *pairs):
         given = [Number(*pair) for pair in pairs]
@@ -217,7 +225,7 @@ def _pushed(Number):
                     f"Dual{pair}",
                     f"value {brief(one.value)}, tangent {brief(one.tangent)}",
                     "the two arguments",
-                    "Look at __init__: it keeps the value and the tangent.",
+                    "__init__ must store the value and the tangent as they are passed in.",
                 )
         z = program(*given)
         if not hasattr(z, "value") or not hasattr(z, "tangent"):
@@ -239,7 +247,7 @@ def _pushed(Number):
                 "the inputs after the program",
                 str([(one.value, one.tangent) for one in given]),
                 str([*pairs]),
-                "Your method changes its input. Make a new Dual, and leave self and other as they are.",
+                "Your method changes its input. Make a new Dual, and do not change self or other.",
             )
         return z.value, z.tangent
 
@@ -742,7 +750,7 @@ JOBS = ("forward", "backward", "forward")
 
 
 def _job(number, hint):
-    """Return the answer in which only one job has the wrong mode, and its hint."""
+    """Return the answer in which only job number `number` has the wrong mode, together with `hint`, as a mistake."""
     wrong = list(JOBS)
     wrong[number] = "backward" if JOBS[number] == "forward" else "forward"
     return tuple(wrong), hint

@@ -14,9 +14,10 @@ CURVATURES = np.log2((0.25, 16))  # the limits of the dial
 
 
 def dial(run, step, last):
-    """Draw a run of gradient descent up to `step` of `last`: the loss above, and below λmax against the mark 2/lr.
+    """Draw a run of gradient descent up to `step`: the loss, and below it the largest curvature λmax beside 2/lr.
 
-    run: a Run of network.py; `step` is one at which its λmax was measured.
+    `run` is a Run of network.py. `step` must be one of the steps at which λmax was measured, and
+    `last` is the last step on the axes.
     """
     losses, mark, curvature = run.losses[: step + 1], 2 / run.lr, run.curvatures[step]
     across = [(at, f"{at:g}") for at, _ in ticks(0, last, 8)]
@@ -72,7 +73,10 @@ def dial(run, step, last):
 
 
 def bend(slope, x):
-    """Draw tanh and its slope s, each with its tangent at x, and the graph of s = slope(x)."""
+    """Draw tanh and its slope s, each with its tangent at x, and the graph of s computed by `slope`.
+
+    `slope` is a function of a Tensor that returns the slope of tanh.
+    """
     s = slope(Tensor(x, requires_grad=True, name="x"))
     s.name = "s"
     xs, z, second = np.linspace(-3, 3, 121), np.tanh(x), float(grad(slope)(x))
@@ -101,16 +105,25 @@ def bend(slope, x):
 
 
 def turned(curvatures, angle):
-    """Return the Hessian, (2, 2), of a bowl whose first curvature is in the direction of `angle` degrees."""
+    """Return the Hessian, of shape (2, 2), of a bowl that is rotated by `angle` degrees.
+
+    `curvatures` is the pair of its curvatures, the first one in the direction of `angle`.
+    """
     axes = np.stack([_direction(angle), _direction(angle + 90)], axis=1)
     return axes * curvatures @ axes.T
 
 
 def bowl(H, angle, times=0):
-    """Draw the bowl ½⟨w, Hw⟩ from above, with a direction v and Hv; beside it the bowl cut along v.
+    """Draw the bowl ½⟨w, Hw⟩ from above with a direction v and the vector Hv, and beside it a cut through the bowl along v.
 
-    times: how often v has been replaced by Hv, scaled to length 1; the earlier directions are drawn
-    pale.
+    Parameters
+    ----------
+    H : array of shape (2, 2)
+        The Hessian of the bowl.
+    angle : float
+        The angle of the first direction v, in degrees.
+    times : int
+        How often v is replaced by Hv, scaled to length 1. The earlier directions are drawn pale.
     """
     way = [_direction(angle)]
     for _ in range(times):
@@ -167,7 +180,11 @@ def bowl(H, angle, times=0):
 
 
 def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
-    """Draw a loss over one weight, its Taylor parabola at w, and Newton's step to the parabola's vertex."""
+    """Draw the loss f over one weight, its Taylor parabola at w, and Newton's step to the vertex of the parabola.
+
+    `span` is the range of weights in the plot, and `heights` is the range of losses. A step that
+    ends outside the plot is described in words.
+    """
     value, slope, curvature = float(f(w)), float(grad(f)(w)), float(grad(grad(f))(w))
     step = -slope / curvature
     there, turn, lands = w + step, value + slope * step / 2, float(f(w + step))
@@ -211,7 +228,7 @@ def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
 
 
 def _short(x):
-    """Format a number to three places."""
+    """Return a number as text, rounded to three decimal places."""
     return number(round(float(x), 3))
 
 
@@ -220,7 +237,10 @@ def _direction(angle):
 
 
 def _arrow(plot, end, colour, dash, name, other):
-    """Draw an arrow from the centre to `end`, with its name away from the arrow to `other`."""
+    """Draw an arrow from the origin of the plot to `end`, with `name` at its tip.
+
+    The name is on the side that faces away from another arrow, which ends at `other`.
+    """
     start, tip = np.array(plot.at(0, 0)), np.array(plot.at(*end))
     ahead = (tip - start) / np.linalg.norm(tip - start)
     side = np.array([-ahead[1], ahead[0]])

@@ -100,18 +100,18 @@ def _hvp(f, w, v):
 
 
 def mixed(w):
-    """Return a loss whose Hessian has no zero entry: every weight is multiplied by every other."""
+    """Return a loss of an array of weights whose Hessian has no zero entry, because every two weights interact."""
     total = (w * w).sum()
     return ag.tanh(w).sum() * total + ag.sin(total)
 
 
 def lopsided(w):
-    """Return a loss of a matrix in which rows are multiplied by rows."""
+    """Return a loss of a matrix of weights in which its first two rows are multiplied by each other."""
     return (w[0] * w[1] * w[1]).sum() + ag.exp(w.sum())
 
 
 def cubes(w):
-    """Return a loss whose Hessian is diagonal."""
+    """Return the sum of the cubes of the weights, a loss whose Hessian is diagonal."""
     return (w**3).sum()
 
 
@@ -324,9 +324,9 @@ def hvp(answer):
         raise Wrong(
             "hvp(mixed, w, v), w and v of 300 entries: peak memory",
             "more than 150 arrays like w",
-            "a few of them",
+            "a few arrays like w",
             "The numbers are right, but the memory you use could hold half a Hessian, 300 × 300. "
-            "You need no matrix: the gradient of the number ⟨gradient, v⟩ is Hv already.",
+            "You do not need a matrix: the gradient of the number ⟨gradient, v⟩ is already Hv.",
         )
     expect_own_work(
         answer,
@@ -340,23 +340,24 @@ def hvp(answer):
 
 
 def bent(w):
-    """Return a loss whose curvatures depend on w.
+    """Return a loss of an array of weights whose curvatures depend on the weights.
 
-    One direction is curved downward more than any is curved upward.
+    In one direction it curves downward more strongly than it curves upward in any direction.
     """
     return ag.sin(w).sum() + (w * w).sum() ** 2 / 8 - 3 * (w.sum()) ** 2
 
 
 def saddle(w):
-    """Return a loss that is curved upward and downward almost equally.
+    """Return a loss of an array of weights whose strongest upward and downward curvatures are almost equal.
 
-    Therefore v converges slowly, and the first ⟨v, Hv⟩ may be the largest.
+    So the power method's vector v converges slowly, and its first ⟨v, Hv⟩ may be larger than all
+    later ones.
     """
     return (w * w * np.linspace(1, -1.02, w.size).reshape(w.shape)).sum() + w.sum() ** 2 / 50
 
 
 def steep(w):
-    """Return a loss with curvatures up to 2e36: a vector that is not normalised soon overflows."""
+    """Return a loss of two weights with curvatures up to 2e36, so that a vector that is not normalized soon overflows."""
     return 1e36 * ((w[0] - 0.3 * w[1]) ** 2 + 0.1 * w[1] ** 2 * w[1])
 
 
@@ -370,7 +371,7 @@ def _largest(f, w, v, steps):
 
 
 def _nearly(got, expected):
-    """Return a hint for an answer that is nearly right."""
+    """Return a hint if the answer `got` is within about 1 % of `expected`, or None."""
     return (
         "Nearly right. Does the loop run through all `steps`? Do you use a difference quotient, or round a number?"
         if np.shape(got) == () and np.isclose(got, expected, rtol=1e-2)

@@ -13,18 +13,28 @@ EARLY, END = (
 
 
 def largest_curvature(f, w, v, products=10):
-    """Return the largest eigenvalue of f's Hessian at w, and its direction.
+    """Return the largest eigenvalue of the Hessian of f at w, and its eigenvector.
 
-    `v` is the starting vector, of shape (n,) like w.
+    `v` is the starting vector of the Lanczos method, of shape (n,) like w, and `products` is the
+    greatest number of products with the Hessian.
     """
     return largest_eigenvalue(lambda v: ag.hvp(f, w, v), v, products)
 
 
 def largest_eigenvalue(product, v, products=10):
-    """Return the largest eigenvalue of a symmetric matrix and its direction, by the Lanczos method (1950).
+    """Return the largest eigenvalue of a symmetric matrix and its eigenvector, by the Lanczos method (1950).
 
-    The method needs only products with the matrix, `product(v)`, which span a small space, and the
-    small matrix that represents it in this space.
+    The method needs only products with the matrix, not the matrix itself. The products span a small
+    space. In this space, a small matrix represents the large one.
+
+    Parameters
+    ----------
+    product : callable
+        `product(v)` returns the matrix times v.
+    v : array of shape (n,)
+        The starting vector.
+    products : int
+        The greatest number of products.
     """
     space = [v / np.linalg.norm(v)]
     images = [product(space[0])]
@@ -44,7 +54,11 @@ def largest_eigenvalue(product, v, products=10):
 
 @dataclass
 class Run:
-    """Hold a run at one learning rate: the losses, λmax at some steps, and the final weights."""
+    """Hold the result of gradient descent at one learning rate.
+
+    `losses` has the loss before each step and at the end, `curvatures` maps some of the steps to
+    the largest curvature λmax, and `end` holds the final weights.
+    """
 
     lr: float
     losses: list
@@ -53,7 +67,7 @@ class Run:
 
 
 def descend(f, w, lr):
-    """Return a Run of END gradient steps from w, (n,), with the learning rate `lr`.
+    """Return a Run of END steps of gradient descent on f, from the weights `w` of shape (n,) with learning rate `lr`.
 
     λmax is measured at every fourth step up to EARLY, then at every twentieth. The thousands of
     gradients and products are compiled, which halves the time and gives the same numbers.

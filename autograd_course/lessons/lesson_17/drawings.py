@@ -11,7 +11,7 @@ from ...drawing.picture import Picture, svg
 
 
 def shares(parts, most):
-    """Draw horizontal bars for {name: MB}, on a scale that ends at `most` MB."""
+    """Draw a horizontal bar for each entry of `parts`, a dict of {name: MB}, on a scale that ends at `most` MB."""
     plot = Axes((220, 12, 270, 40 * len(parts)), (0, most), (0, 1))
     plot.frame([(x, words) for x, words in ticks(0, most)], [], "MB", "")
     said = ["Memory of a training step, before its backward pass."]
@@ -26,12 +26,16 @@ def shares(parts, most):
 
 
 def _rough(size):
-    """Format a measured size to two digits."""
+    """Return a measured size rounded to two significant digits."""
     return float(f"{size:.2g}")
 
 
 def _bar(plot, top, high, pieces, name, words):
-    """Draw a bar of [(length, colour), …] between its name and its total, at a height in px."""
+    """Draw a bar made of several pieces, with `name` to its left and `words` to its right.
+
+    `pieces` lists (length, colour), `top` is the upper edge of the bar and `high` its height, in
+    pixels.
+    """
     px = start = plot.at(0, 0)[0]
     plot.words(start - 10, top + high / 2 + 5, name, anchor="end", size=13)
     for size, colour in pieces:
@@ -45,7 +49,10 @@ def _bar(plot, top, high, pieces, name, words):
 
 
 def trade(found):
-    """Draw the cost of each method in memory and time, {name: (peak MB, steps run)}."""
+    """Draw the cost of each method in memory and in time.
+
+    `found` is a dict of {name: (peak memory in MB, number of steps run)}.
+    """
     memory, time = (max(pair[i] for pair in found.values()) for i in (0, 1))
     above, below = (
         Axes((134, 40 + 140 * i, 276, 96), (0, most), (0, 1))
@@ -71,14 +78,15 @@ def trade(found):
 
 
 def evenly(steps, k, start=0):
-    """Return the k positions of checkpoints over `steps` steps from `start` on, as even as possible."""
+    """Return the positions of k checkpoints, as evenly spaced as possible over `steps` steps from `start` on."""
     return [start + steps * j // k for j in range(k)]
 
 
 def cost(widths, marks):
-    """Return (memory of the checkpoints, memory of the largest segment, that segment).
+    """Return the memory of the checkpoints, the memory of the largest segment, and this segment as (start, end).
 
-    `widths` are those of the values in the chain.
+    `widths` holds the width of each value in the chain, and `marks` the positions of the
+    checkpoints in ascending order. The memory is the sum of the widths.
     """
     segments = [*pairwise([*marks, len(widths) - 1])]
     sizes = [sum(widths[p + 1 : q + 1]) for p, q in segments]
@@ -87,10 +95,11 @@ def cost(widths, marks):
 
 
 def moments(n, marks):
-    """Return the moments of a chain: (action, step, values held of a segment, checkpoints set).
+    """Return a list of the moments of a pass through a chain of n steps, with checkpoints at `marks`.
 
-    Without checkpoints the tape holds the whole chain. With them, it holds one segment at a time in
-    the backward pass.
+    Each moment is (action, step, values held of the current segment, checkpoints set so far), where
+    the action is "forward", "again" for a recomputed step, or "back". Without checkpoints, all
+    values of the chain are held. With checkpoints, the backward pass holds one segment at a time.
     """
     if not marks:
         return [("forward", j, range(1, j + 1), []) for j in range(1, n + 1)] + [
@@ -104,9 +113,10 @@ def moments(n, marks):
 
 
 def walked(n, k, moment):
-    """Draw a chain of n steps with k checkpoints at one moment of its pass, and the memory so far.
+    """Draw a chain of n steps with k checkpoints at one moment of its pass, and the number of arrays held up to then.
 
-    k = 0 is a plain tape. `moment` counts up to 3n; a shorter pass ends in its last state.
+    With k = 0 there are no checkpoints. `moment` is from 0 to 3n − 1. A shorter pass stays in its
+    last state.
     """
     marks = evenly(n, k) if k else []
     every = moments(n, marks)
@@ -170,7 +180,11 @@ def walked(n, k, moment):
 
 
 def _flag(px, high, low):
-    """Draw a checkpoint's flag: its cloth ends at `high`, its pole at `low`."""
+    """Return the SVG of a checkpoint's flag at the horizontal position `px`.
+
+    `high` and `low` are the vertical positions of the flag's lower edge and of the foot of its
+    pole.
+    """
     return (
         f'<path d="M{px:.1f} {low:.1f}V{high - 22}l9 5l-9 5" fill="{style.INK}" stroke="{style.INK}" '
         f'stroke-width="1.2" '
@@ -179,10 +193,11 @@ def _flag(px, high, low):
 
 
 def marked(widths, marks):
-    """Draw a chain of many values with flags at the checkpoints, and the values that are held and recomputed.
+    """Draw a chain of many values with a flag at each checkpoint, and below it the memory and the steps that it costs.
 
-    `widths` holds the width of each of the n + 1 values, drawn as its height. `marks` are positions from 0 on. The
-    largest segment is blue, and dropped values are grey.
+    `widths` holds the width of each of the n + 1 values, drawn as its height. `marks` holds the
+    positions of the checkpoints, counted from 0. The checkpoints are black, the largest segment is
+    blue, and dropped values are grey.
     """
     n, (kept, segment, (start, end)) = len(widths) - 1, cost(widths, marks)
     most = max(widths)
@@ -228,10 +243,16 @@ def marked(widths, marks):
 
 
 def layers(table, first=0, count=0, measured=None):
-    """Draw the memory that each layer adds, as measured by `by_layer`.
+    """Draw the memory that each layer of a model adds, with some of the layers wrapped in a checkpoint.
 
-    `count` layers, from `first` on, are wrapped in a checkpoint. The mask of Dropout stays in
-    memory. `measured` is (held, peak) of the whole model, printed below.
+    Parameters
+    ----------
+    table : list of tuple
+        (name, held, result) for each layer, as `by_layer` returns it.
+    first, count : int
+        The first wrapped layer, and the number of wrapped layers. The mask of Dropout stays in memory.
+    measured : tuple of float, optional
+        (held, peak) of the whole model in MB, printed below the picture.
     """
     last = min(first + count, len(table)) - 1
     most = 1.1 * max(held for _, held, _ in table)
@@ -275,5 +296,5 @@ def layers(table, first=0, count=0, measured=None):
 
 
 def _brief(size):
-    """Format a size to one decimal, or to two if one decimal would show 0."""
+    """Return a size as text with one decimal, or with two if one decimal would show 0."""
     return number(round(size, 1) or round(size, 2))

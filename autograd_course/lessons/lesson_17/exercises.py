@@ -166,7 +166,9 @@ def needed(answer):
     if not set(letters) <= set("abcde"):
         raise Wrong(tried, brief(answer), shown, "Write a string of the letters a to e.")
     if len(set(letters)) < len(letters):
-        raise Wrong(tried, brief(answer), shown, "One letter occurs twice.")
+        raise Wrong(
+            tried, brief(answer), shown, "One letter occurs twice. Write each letter at most once."
+        )
     got = "".join(sorted(letters))
     right = sum((letter in got) == (letter in "be") for letter in "abcde")
     hint = next(
@@ -291,7 +293,11 @@ def golf(answer):
 
 
 def _expect_silu(answer, xs):
-    """Raise Wrong unless silu's values at all xs are right, and then its gradients."""
+    """Raise Wrong unless the learner's silu returns the right value at each array of `xs`, and the right gradient.
+
+    All gradients are checked after all values, so that what a call keeps is not lost in a later
+    call.
+    """
     rng, given = np.random.default_rng(0), []
     for x in xs:
         t, tried = ag.Tensor(x, requires_grad=True), f"silu(x) for x = {brief(x)}"
@@ -306,20 +312,20 @@ def _expect_silu(answer, xs):
                 tried,
                 brief(z),
                 "a Tensor",
-                "This returns a function. Call it at x, or let the function be silu itself."
+                "silu(x) returns a function. Call that function at x, or assign it to the name silu."
                 if callable(z)
-                else "This is a plain array or number, which records nothing: compute with x itself.",
+                else "silu(x) returns a plain array or number, which records nothing: compute with x itself.",
             )
         if not np.array_equal(t.data, x):
             raise Wrong(
                 f"x after silu(x), for x = {brief(x)}",
                 brief(t.data),
-                f"{brief(x)}, as it was",
+                f"{brief(x)}, unchanged",
                 "Your function writes into x, which other operations may read: make a new array.",
             )
         if z.dtype != np.float64:
             raise Wrong(
-                f"the dtype of silu(x), x of float64, for x = {brief(x)}",
+                f"the dtype of silu(x) for the float64 array x = {brief(x)}",
                 str(z.dtype),
                 "float64",
                 f"{z.dtype} takes less memory but keeps fewer digits: that is a different trade-off.",
@@ -409,17 +415,17 @@ WEIGHT = np.array([[0.9, 0.4, -0.3], [-0.2, 1.1, 0.5], [0.6, -0.7, 0.8]])
 
 
 def mixing(s):
-    """Return tanh(s·W). The matrix mixes entries, so the order of the segments matters."""
+    """Return tanh(s·W). The matrix mixes the entries of s, so the order of the segments matters."""
     return ag.tanh(s @ WEIGHT)
 
 
 def twisted(s):
-    """Return sin(2 s·Wᵀ)."""
+    """Return sin(2 s·Wᵀ), a second step that mixes the entries of s."""
     return ag.sin(2 * s @ WEIGHT.T)
 
 
 class Counted:
-    """Count the calls of `mixing`."""
+    """Call `mixing` and count the calls in the attribute `calls`."""
 
     def __init__(self):
         self.calls = 0
@@ -640,8 +646,8 @@ def by_hand(answer):
             "peak memory, n = 64 steps of two ops, every = 8",
             f"{held:.0f} arrays like x",
             "about 30",
-            "The gradient is right, but more is held than 8 marks and one segment of 8 steps: forward inside "
-            "no_grad with a mark at every 8th step, and backward segment by segment.",
+            "The gradient is right, but your function holds more than 8 marks and one segment of 8 steps. Run "
+            "forward inside no_grad with a mark at every 8th step, and go backward one segment at a time.",
         )
     if step.calls < 100:
         raise Wrong(
@@ -661,7 +667,7 @@ def by_hand(answer):
 
 
 def _whole(answer, step, x):
-    """Run both passes of the answer, and return a Tensor, which `footprint` requires."""
+    """Run the learner's `by_hand` for 64 steps with a mark at every 8th, and return a Tensor, as `footprint` requires."""
     answer(step, x, 64, 8)
     return ag.Tensor(0.0, requires_grad=True)
 

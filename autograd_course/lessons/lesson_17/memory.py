@@ -10,16 +10,21 @@ ARRAYS = tracemalloc.DomainFilter(inclusive=True, domain=np.lib.tracemalloc_doma
 
 
 def _held():
-    """Return the bytes of the arrays that were allocated since tracing began and still exist."""
+    """Return the number of bytes in arrays that were allocated since tracing began and still exist."""
     return sum(trace.size for trace in tracemalloc.take_snapshot().filter_traces([ARRAYS]).traces)
 
 
 def footprint(forward, unit=1e6, back=True):
     """Return the memory of the arrays that `forward()` holds with its result, and the peak of all memory up to the end of `backward()`.
 
-    Both are in units of `unit` bytes: 1e6 for megabytes, `x.nbytes` for arrays like x. Without `back`
-    no `backward()` runs. Memory allocated before the call is not counted. `forward` returns a Tensor;
-    the upstream gradient is 1 everywhere.
+    Parameters
+    ----------
+    forward : callable
+        Returns a Tensor. Memory allocated before the call is not counted.
+    unit : float
+        The number of bytes in one unit of the results: 1e6 for megabytes, `x.nbytes` for arrays like x.
+    back : bool
+        If False, `backward()` does not run. Otherwise it runs with an upstream gradient of 1 everywhere.
     """
     gc.collect()
     tracemalloc.start()
@@ -34,10 +39,10 @@ def footprint(forward, unit=1e6, back=True):
 
 
 def by_layer(model, x):
-    """Return [(name, held, result)] in MB for every layer of a Sequential called on x.
+    """Return a list of (name, held, result), in MB, for every layer of the Sequential `model` called on x.
 
-    `held` is the memory of the arrays that the layer adds, and `result` the size of its output, which is part of
-    `held` unless the output is a view.
+    `held` is the memory of the arrays that the layer adds, and `result` is the size of its output.
+    The output is part of `held` unless it is a view.
     """
     gc.collect()
     tracemalloc.start()
