@@ -56,14 +56,20 @@ STAMP = (
 UNFINISHED = "unfinished"
 COURSE = ["requirements.lock"]
 ALL = COURSE + ["requirements-test.lock"]
-# What JupyterLab writes beside the language's name into a notebook that it saves.
-LANGUAGE_INFO = [
-    "codemirror_mode",
-    "file_extension",
-    "mimetype",
-    "nbconvert_exporter",
-    "pygments_lexer",
-    "version",
+# What JupyterLab saves in a notebook and commits leave out: the kernel, headings that are numbered
+# or folded, and the fields of its property inspector. nbstripout leaves out the outputs itself.
+NOT_COMMITTED = [
+    "metadata.kernelspec",
+    "metadata.language_info.codemirror_mode",
+    "metadata.language_info.file_extension",
+    "metadata.language_info.mimetype",
+    "metadata.language_info.nbconvert_exporter",
+    "metadata.language_info.pygments_lexer",
+    "metadata.language_info.version",
+    "metadata.toc-autonumbering",
+    "cell.metadata.jp-MarkdownHeadingCollapsed",
+    "cell.metadata.editable",
+    "cell.metadata.slideshow",
 ]
 # Where the course can be installed: the names that uv has for them. The tests run on all but musl.
 PLATFORMS = [
@@ -311,7 +317,7 @@ def pip(venv, *args):
 
 
 def keep_outputs_out_of_git():
-    """Let git ignore the outputs and the kernel's name that JupyterLab saves in a notebook.
+    """Let git ignore the outputs and the settings that JupyterLab saves in a notebook.
 
     `.gitattributes` names the filter; each clone has to define the filter once, and nbstripout does
     the filtering.
@@ -319,9 +325,8 @@ def keep_outputs_out_of_git():
     git = shutil.which("git")
     if not git or not (ROOT / ".git").exists():
         return
-    kernel = ["kernelspec"] + ["language_info.{}".format(name) for name in LANGUAGE_INFO]
     clean = '"{}" -m nbstripout --keep-id --extra-keys "{}"'.format(
-        python_of(VENV).as_posix(), " ".join("metadata.{}".format(name) for name in kernel)
+        python_of(VENV).as_posix(), " ".join(NOT_COMMITTED)
     )
     for key, value in [("clean", clean), ("smudge", "cat")]:
         subprocess.call([git, "config", "filter.notebook." + key, value], cwd=str(ROOT))

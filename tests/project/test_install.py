@@ -172,7 +172,9 @@ def notebook_of(folder):
 
 
 def edit(folder, cell, source):
-    """Change a cell as JupyterLab does, which also saves the outputs and the kernel's name."""
+    """Change a cell as JupyterLab does, which also saves the outputs, the kernel's name, and which
+    headings are folded.
+    """
     path = notebook_of(folder)
     notebook = json.loads(path.read_text(encoding="utf-8"))
     (found,) = [one for one in notebook["cells"] if one["id"] == cell]
@@ -181,7 +183,11 @@ def edit(folder, cell, source):
         if one["cell_type"] == "code":
             one["execution_count"] = number
             one["outputs"] = [{"name": "stdout", "output_type": "stream", "text": ["out\n"]}]
+            one["metadata"].update(editable=True, slideshow={"slide_type": ""}, collapsed=True)
+        else:
+            one["metadata"]["jp-MarkdownHeadingCollapsed"] = True
     notebook["metadata"] = {
+        "toc-autonumbering": True,
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {
             "codemirror_mode": {"name": "ipython", "version": 3},
