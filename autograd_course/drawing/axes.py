@@ -1,4 +1,7 @@
-"""Axes: a coordinate system in SVG, which redraws under a slider twice as fast as matplotlib."""
+"""Define Axes, a coordinate system in SVG.
+
+A drawing on these axes is redrawn twice as fast as with matplotlib when a slider moves.
+"""
 
 from math import floor, log10
 
@@ -10,10 +13,14 @@ DOTS = "1.5 5"  # a tangent's
 
 
 class Axes:
-    """Draw in data coordinates, and collect the `parts` of an SVG body.
+    """Draw in data coordinates, and collect the drawing in `parts`, a list of SVG strings.
 
-    `box` is (left, top, width, height) in px. `x` and `y` are the limits in data coordinates, as
-    (left, right) and (bottom, top).
+    Parameters
+    ----------
+    box : (float, float, float, float)
+        The left edge, top edge, width and height of the plot, in px.
+    x, y : (float, float)
+        The limits in data coordinates, as (left, right) and (bottom, top).
     """
 
     def __init__(self, box, x, y):
@@ -21,7 +28,7 @@ class Axes:
         self.parts = []
 
     def at(self, x, y):
-        """Convert data coordinates to px."""
+        """Convert data coordinates to px, and return them as a pair (px, py)."""
         left, top, width, height = self.box
         return (
             left + (x - self.x[0]) / (self.x[1] - self.x[0]) * width,
@@ -29,9 +36,10 @@ class Axes:
         )
 
     def frame(self, xticks, yticks, xlabel="", title=""):
-        """Draw the box, its ticks and its title.
+        """Draw the grid lines, the ticks, the label of the x axis, and the title.
 
-        Ticks are (position, label) pairs. The title is above the box, aligned with its left edge.
+        `xticks` and `yticks` are lists of (position, label), with positions in data coordinates.
+        The title is above the plot, aligned with its left edge.
         """
         left, top, width, height = self.box
         for y, words in yticks:
@@ -50,11 +58,14 @@ class Axes:
             self.words(left, top - 12, title, anchor="start")
 
     def words(self, px, py, words, colour=style.INK, anchor="middle", size=14, halo=False):
-        """Add a line of text at (px, py), drawn by `formatting.words`."""
+        """Add a line of text at (px, py), in px. The other arguments are as for `formatting.words`."""
         self.parts.append(formatting.words(px, py, words, colour, anchor, size, halo))
 
     def line(self, xs, ys, colour=style.INK, width=2.0, dash="none"):
-        """Draw a line, clipped to the box."""
+        """Draw a line through the points (xs, ys) in data coordinates, and clip it to the plot.
+
+        `dash` is an SVG dash pattern, such as "8 4".
+        """
         left, top, w, h = self.box
         with np.errstate(all="ignore"):  # some values diverge
             places = np.stack(self.at(np.array([*xs], float), np.array([*ys], float)), axis=1)
@@ -68,7 +79,7 @@ class Axes:
         )
 
     def key(self, px, py, words, colour, width, dash="none"):
-        """Draw a legend line at (px, py), in px, with its name beside it."""
+        """Draw a legend entry at (px, py), in px: a short line, with its name `words` on the right."""
         self.parts.append(
             f'<path d="M{px} {py - 5}h28" stroke="{colour}" stroke-width="{width}" '
             f'stroke-dasharray="{dash}"/>'
@@ -76,7 +87,10 @@ class Axes:
         self.words(px + 36, py, words, colour, "start", 13, halo=True)
 
     def straight(self, x, y, slope, colour=style.INK, width=2.0, dash="none", ways=(-1, 1)):
-        """Draw a straight line through (x, y): to the left (-1), to the right (1) or across the whole box."""
+        """Draw a straight line with this slope, starting at (x, y) in data coordinates.
+
+        `ways` holds the directions in which the line is drawn: -1 for left, 1 for right, or both.
+        """
         far = self.x[1] - self.x[0]
         if slope:
             far = min(
@@ -89,7 +103,10 @@ class Axes:
         self.mark(*self.at(x, y), colour, fill, square, size)
 
     def mark(self, px, py, colour=style.INK, fill=style.PAPER, square=False, size=5):
-        """Draw a dot or a square at (px, py), in px, as in a legend."""
+        """Draw a circle or, if `square` is True, a square, centred at (px, py) in px.
+
+        `size` is the radius of the circle, in px.
+        """
         side = 2 * size - 2
         shape = (
             f'<rect x="{px - side / 2:.1f}" y="{py - side / 2:.1f}" width="{side}" height="{side}" class="dot"'
@@ -100,7 +117,7 @@ class Axes:
 
 
 def round_step(least):
-    """Return the smallest number that is at least `least` and is 1, 2 or 5 times a power of ten."""
+    """Return the smallest number, at least `least`, that is 1, 2 or 5 times a power of ten."""
     power = floor(log10(least))
     return next(
         step
@@ -111,7 +128,10 @@ def round_step(least):
 
 
 def ticks(low, high, most=6):
-    """Return round positions from low to high, with their labels."""
+    """Return ticks at round numbers from `low` to `high`, as a list of (position, label).
+
+    There are about `most` of them, at most `most` + 1.
+    """
     step = round_step((high - low) / most)
     return [
         (k * step, formatting.number(k * step))
@@ -120,7 +140,11 @@ def ticks(low, high, most=6):
 
 
 def decades(low, high, every):
-    """Return the ticks of a logarithmic axis, one at every `every`-th power of ten."""
+    """Return the ticks of a logarithmic axis, as a list of (exponent, label).
+
+    There is a tick at each power of ten whose exponent is from `low` to `high` and divisible by
+    `every`.
+    """
     return [
         (k, formatting.minus(f"1e{k}") if k else "1")
         for k in range(low, high + 1)

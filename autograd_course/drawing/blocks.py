@@ -1,4 +1,4 @@
-"""Draw arrays as blocks of cells, with the copies that broadcasting makes."""
+"""Draw arrays as blocks of cells, together with the copies that broadcasting makes."""
 
 from html import escape
 from itertools import product
@@ -19,15 +19,30 @@ SIGNS = {
 
 
 def broadcast_blocks(sign, pick=None, **arrays):
-    """Draw `x + b` as blocks: each array stretched to the common shape, and the result.
-
-    Cells of the array itself are solid; their copies are dotted. `sign` is "+", "-", "*" or "/".
-    `arrays` are passed by name; a shape in place of an array gives cells without numbers. The first
-    of three axes is drawn as sheets. `pick` is the index of a cell of the last array: the cell, its
-    copies and the entries of the result that depend on them are framed. Arrays whose shapes do not
-    fit are drawn unstretched, with the axis and the reason.
+    """Draw how an operation such as `x + b` broadcasts its arrays, and return the Picture.
 
         broadcast_blocks("+", x=np.array([[1, 2, 3], [4, 5, 6]]), b=np.array([10, 20, 30]), pick=1)
+
+    Each array is drawn as a block of cells, stretched to the common shape, and so is the result.
+    The cells of the array itself are solid, and their copies are dotted. If there are three axes,
+    the first axis is drawn as several sheets. If the shapes cannot be broadcast, the arrays are
+    drawn unstretched, with the axes that do not fit and the reason.
+
+    Parameters
+    ----------
+    sign : str
+        "+", "-", "*" or "/".
+    pick : int or tuple, optional
+        The index of a cell in the last array. A frame marks this cell, its copies, and the entries
+        of the
+        result that depend on it.
+    **arrays : array_like or tuple
+        The arrays, by name. For a shape in place of an array, cells without numbers are drawn.
+
+    Raises
+    ------
+    ValueError
+        If an array has more than three axes.
     """
     shapes = {
         name: array if isinstance(array, tuple) else np.shape(array)
@@ -117,18 +132,21 @@ def _drawable(*shapes):
 
 
 def _three(shape):
-    """Return the shape as (sheets, rows, columns)."""
+    """Return a shape of up to three axes as (sheets, rows, columns); missing axes have length 1."""
     return (1,) * (3 - len(shape)) + tuple(shape)
 
 
 def _kept(shape, whole):
-    """Return a list with True for each axis of `whole` along which the array is not repeated."""
+    """Return a list with True for each axis of `whole` along which the array is not repeated.
+
+    `shape` is the shape of the array, and `whole` is the shape to which it is broadcast.
+    """
     new = len(whole) - len(shape)
     return [k >= new and shape[k - new] == n for k, n in enumerate(whole)]
 
 
 def _own(shape, whole):
-    """Return a mask that is True for the cells of the array itself and False for their copies."""
+    """Return a mask of shape `whole`: True for cells of the array itself, False for their copies."""
     own = np.zeros(whole, bool)
     own[tuple(slice(None) if kept else slice(1) for kept in _kept(shape, whole))] = True
     return own
@@ -142,7 +160,11 @@ def _reduce(operation, arrays):
 
 
 def _misfit(shapes, blocks, sign, formula):
-    """Draw the blocks without stretching them, and name each axis on which the lengths differ."""
+    """Draw the arrays without stretching them, and name each axis on which they do not fit.
+
+    `shapes` and `blocks` are dicts from the name of each array to its shape and to its numbers or
+    None.
+    """
     said = [
         f"{f' {sign} '.join(f'{name} {shape}' for name, shape in shapes.items())}: these shapes do not fit"
     ]
@@ -154,7 +176,7 @@ def _misfit(shapes, blocks, sign, formula):
             said.append(
                 f"✗ {axis}: {', '.join(f'{name} has {size}' for name, size in sizes.items())}."
             )
-    said.append("Each pair must be equal, or one of them 1.")
+    said.append("On each axis, the lengths must be equal, or one must be 1.")
     parts, x = [], 10
     for name, shape in shapes.items():
         x = _block(
@@ -183,13 +205,20 @@ def _bold(name):
 
 
 def filled(x, y, value, look, framed):
-    """Draw a cell with a number in it, or an empty cell."""
+    """Return an SVG cell at (x, y) with the number `value` in it; the cell is empty if it is None.
+
+    `look` is a key of formatting.LOOKS. `framed` adds a thick frame.
+    """
     text = "" if value is None else number(value)
     return cell(x, y, WIDE, HIGH, text, look, framed=framed)
 
 
 def _block(parts, x, name, note, shape, values, own, frames):
-    """Draw a block at x under its name, and return the x of its right end."""
+    """Append the SVG of a block and its name to `parts`, and return the x of its right edge.
+
+    `x` is the left edge, in px. `values` are the numbers in the cells, or None. The masks `own` and
+    `frames` tell which cells are not copies and which cells get a frame.
+    """
     sheets, rows, columns = _three(shape)
     width = max(columns * WIDE, 8.5 * len(name), 7.5 * len(note))
     parts.append(words(x + width / 2, 20, _bold(name)))

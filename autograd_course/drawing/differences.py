@@ -1,4 +1,4 @@
-"""Draw the error of a finite difference against its step, for the slope explorer and lesson 01."""
+"""Plot the error of a finite difference against its step, for the slope explorer and lesson 01."""
 
 import numpy as np
 
@@ -8,10 +8,22 @@ STEPS = [float(f"1e-{k}") for k in range(17)]
 
 
 def against_steps(plot, hs, errors, floor, now=None):
-    """Draw error against step on logarithmic axes, with filled marks for the step `now`.
+    """Plot errors against steps on logarithmic axes.
 
-    Errors of 0 are drawn at `floor`. The first list of `errors` is drawn with circles, the others
-    with squares.
+    Parameters
+    ----------
+    plot : Axes
+        The axes, whose data coordinates are decimal logarithms.
+    hs : list of float
+        The steps.
+    errors : dict
+        For each method, its name and the list of its errors, one per step. The first method is
+        drawn with
+        circles, the others with squares.
+    floor : float
+        The height at which smaller errors, such as 0, are drawn.
+    now : float, optional
+        The step whose marks are filled.
     """
     for nth, wrong in enumerate(errors.values()):
         points = [
@@ -37,7 +49,11 @@ def against_steps(plot, hs, errors, floor, now=None):
 
 
 def errors_at(value, x, slope, hs):
-    """Return the error of the finite difference of `value` at x, for each step."""
+    """Return the absolute errors of finite differences of `value` at x, for each step in `hs`.
+
+    `value` is a function of a number, and `slope` is its exact slope at x. The result is a dict
+    with a list for "forward" and a list for "central" differences.
+    """
     y = value(x)
     return {
         "forward": [abs((value(x + h) - y) / h - slope) for h in hs],

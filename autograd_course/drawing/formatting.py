@@ -23,34 +23,49 @@ LOOKS = {
 
 
 def number(x, digits=4):
-    """Format a number with `digits` significant digits.
+    """Format a number as text with `digits` significant digits.
 
-    Below 1e6, all digits before the decimal point are kept. The minus sign is typographic, and 0
-    has no sign.
+    Below 1e6, all digits before the decimal point are shown. The minus sign is a true minus sign,
+    and -0 is written as 0.
     """
     said = f"{x:,.0f}" if 10**digits - 0.5 <= abs(x) < 1e6 else f"{x:,.{digits}g}"
     return minus(said).replace("e−0", "e−").replace("e+0", "e").replace("e+", "e") if x else "0"
 
 
 def percent(share, digits=1):
-    """Format a share as a percentage without a line break, such as 97.8 %."""
+    """Format a share from 0 to 1 as a percentage with a no-break space, such as 97.8 %."""
     return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
 def counted(n, what):
-    """Format a count with its noun: 1 step, 2 steps, 1,000 passes."""
+    """Format a count with its noun in the singular or plural, such as 1 step or 1,000 passes."""
     return f"{n:,} {what}" + ("" if n == 1 else "es" if what.endswith("s") else "s")
 
 
 def minus(text):
-    """Replace the hyphens of a text by true minus signs."""
+    """Replace every hyphen in a text by a true minus sign."""
     return text.replace("-", "−")
 
 
 def words(x, y, text, colour=style.INK, anchor="middle", size=14, halo=False, most=None):
-    """Return an SVG line of text at (x, y) in px, in the colour of a role.
+    """Return a line of text as SVG, at (x, y) in px.
 
-    `halo` keeps other lines away from the text; `most` is its maximum width in px.
+    Parameters
+    ----------
+    x, y : float
+        The anchor of the text: its start, middle or end, according to `anchor`, on the baseline.
+    text : str
+        The text, as SVG markup.
+    colour : str
+        A colour of style.py. For some colours, a darker one that is legible in text is used.
+    anchor : str
+        "start", "middle" or "end".
+    size : float
+        The font size in px.
+    halo : bool
+        True for a border in the paper's colour, which keeps other lines away from the text.
+    most : float, optional
+        The maximum width in px. A longer text is compressed.
     """
     halo = (
         f'stroke="{style.PAPER}" stroke-width="6" stroke-linejoin="round" paint-order="stroke" '
@@ -67,9 +82,10 @@ def words(x, y, text, colour=style.INK, anchor="middle", size=14, halo=False, mo
 
 
 def cell(x, y, wide, high, text="", look="plain", framed=False):
-    """Return an SVG box with its upper left corner at (x, y), in one of the LOOKS.
+    """Return a box as SVG, with its upper left corner at (x, y), in px, and `text` in its middle.
 
-    `framed` adds a thick frame inside the box.
+    `wide` and `high` are its size in px, and `look` is a key of LOOKS. `framed` adds a thick frame
+    inside the box.
     """
     stroke, width, dash, fill, ink = LOOKS[look]
     box = (
@@ -96,9 +112,10 @@ def cell(x, y, wide, high, text="", look="plain", framed=False):
 
 
 def scan(image, x, y, side):
-    """Return a square image (n, n) with values from 0 to 1 as SVG, `side` px wide, at (x, y).
+    """Return a grey-scale image as SVG, `side` px wide, with its upper left corner at (x, y).
 
-    In the dark theme the ink is light.
+    `image` is a square array with values from 0 (paper) to 1 (ink). In the dark theme, the ink is
+    light.
     """
     png = _png(np.round(255 * np.clip(image, 0, 1)).astype(np.uint8).tobytes(), len(image))
     return (
@@ -109,7 +126,10 @@ def scan(image, x, y, side):
 
 @lru_cache(maxsize=512)
 def _png(shades, side):
-    """Return a square PNG of black pixels in base64; each byte of `shades` is a pixel's opacity."""
+    """Return a square PNG of black pixels, encoded in base64.
+
+    `side` is the number of pixels per row. Each byte of `shades` is the opacity of one pixel.
+    """
 
     def chunk(kind, data):
         return (

@@ -1,4 +1,4 @@
-"""Draw contours: losses with the paths of optimizers, and classifiers in the plane."""
+"""Draw contour plots: losses with the paths of optimizers, and classifiers in the plane."""
 
 from functools import lru_cache
 
@@ -32,14 +32,27 @@ ROWS, COLUMNS = 60, 90  # points of the grid on which a classifier is evaluated
 
 
 def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
-    """Draw a loss over two weights as contours, and the paths of optimizers up to `step`.
+    """Return a Picture of a loss over two weights, as contours, with the paths of optimizers.
 
-    The contours are darker where the loss is lower. `f` is a function of two arrays of the same
-    shape; define it once, and its contours are reused for the next frame. `paths` maps a name to
-    the points visited, (n, 2), for at most five paths. `span` is ((lowest w₁, highest w₁), (lowest
-    w₂, highest w₂)). `step` is the index of the last point drawn on each path, or None to draw all
-    points; `explore(..., step=range(n))` plays the steps. With `ahead`, the rest of each path is
-    drawn as a thin line.
+    The contours are darker where the loss is lower. To play the steps, use `explore(...,
+    step=range(n))`.
+
+    Parameters
+    ----------
+    f : callable
+        The loss: takes two arrays of the same shape and returns an array of this shape. Define it
+        only
+        once, because its contours are cached.
+    paths : dict
+        For each optimizer, its name and the points that it visited, of shape (n, 2). At most five.
+    span : ((float, float), (float, float))
+        The lowest and the highest value of the first weight, and of the second weight.
+    step : int, optional
+        The index of the last point drawn on each path. By default, all points are drawn.
+    names : (str, str)
+        The names of the two weights.
+    ahead : bool
+        True if the rest of each path is drawn as a thin line.
     """
     step = max(map(len, paths.values())) - 1 if step is None else step
     plot, (lines, levels, low, where) = Axes(BOX, *span), _contours(f, span)
@@ -99,7 +112,10 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
 
 @lru_cache(maxsize=16)
 def _contours(f, span):
-    """Return the SVG of f's contours and of their labels, and the grid's minimum and its place."""
+    """Draw the contours of f, and find its minimum on a grid of points.
+
+    The result is (SVG of the contours, SVG of their labels, smallest value, its place).
+    """
     return _outlined(f(*_grid(span)).astype(float).tobytes(), span)
 
 
@@ -109,9 +125,10 @@ def _grid(span):
 
 @lru_cache(maxsize=32)
 def _outlined(heights, span):
-    """Return the result of `_contours` for a grid of values of f, given as bytes.
+    """Draw the contours of values on the grid; return the same tuple as `_contours`.
 
-    The cache is keyed by the values because a slider often creates a new f.
+    `heights` are the bytes of an array of floats. The values, not f, are the key of the cache,
+    because a slider often creates a new f with the same values.
     """
     plot, (x, y) = Axes(BOX, *span), _grid(span)
     z = np.frombuffer(heights).reshape(x.shape)
@@ -155,7 +172,10 @@ def _outlined(heights, span):
 
 
 def plane(points):
-    """Return the points at which `boundary` needs probabilities, (N, 2): a grid, then `points`."""
+    """Return the points, of shape (N, 2), at which `boundary` needs the classifier's probabilities.
+
+    They are the points of a grid that covers the plot, followed by `points`.
+    """
     x, y = np.meshgrid(
         *(np.linspace(low, high, n) for (low, high), n in zip(_span(points), (COLUMNS, ROWS)))
     )
@@ -163,17 +183,29 @@ def plane(points):
 
 
 def boundary(points, labels, p, title, pull=None):
-    """Draw two classes of points in the plane and the probability that a classifier gives to class 1.
+    """Return a Picture of two classes of points, and of how a classifier divides the plane.
 
-    The plane is tinted by the probability, with lines at 0.25, 0.5 and 0.75. `p` is the classifier's
-    probability of class 1 at every point of `plane(points)`. Record it while training, so that a frame
-    is quick to draw:
+    The plane is coloured by the probability of class 1, with lines at 0.25, 0.5 and 0.75. A
+    misclassified point has a ring. Record the probabilities while training, so that a frame is
+    quick to draw:
 
         where = plane(X)
         maps[step] = probabilities(model, where)            # in the training loop
-        explore(lambda step: boundary(X, y, maps[step], f"After {step} steps"), step=range(0, 301, 10))
+        explore(lambda step: boundary(X, y, maps[step], f"After {step} steps"), step=range(0, 301,
+        10))
 
-    A misclassified point is ringed. `pull` gives each point a size from 0 to 1.
+    Parameters
+    ----------
+    points : ndarray
+        The points, of shape (n, 2).
+    labels : ndarray
+        The class of each point, 0 or 1.
+    p : ndarray
+        The classifier's probability of class 1 at each point of `plane(points)`.
+    title : str
+        The title of the picture.
+    pull : ndarray, optional
+        A number from 0 to 1 for each point, which determines the size of its mark.
     """
     span = _span(points)
     title = minus(title)
@@ -260,12 +292,12 @@ def _span(points):
 
 
 def _around(x, y, words):
-    """Return the box (left, right, top, bottom) of a short text centred at (x, y)."""
+    """Return the box (left, right, top, bottom) that a short text centred at (x, y) covers, in px."""
     return x - 6.3 * len(words), x + 6.3 * len(words), y - 11, y + 11
 
 
 def _within(box):
-    """Return True if a box lies in the plot."""
+    """Return True if a box (left, right, top, bottom) lies inside the plot."""
     left, top, width, height = BOX
     return left <= box[0] and box[1] <= left + width and top <= box[2] and box[3] <= top + height
 
@@ -307,7 +339,10 @@ def _path(plot, places):
 
 
 def _bends(points):
-    """Return the points of a line, without those within 0.1 px of the straight line between neighbours."""
+    """Return the points of a line without those that are not needed to draw it.
+
+    A point is removed if it lies within 0.1 px of the straight line between its neighbours.
+    """
     for _ in range(5):
         before, here, after = points[:-2:2], points[1:-1:2], points[2::2]
         way, off = after - before, here - before
@@ -324,7 +359,10 @@ def _lines(plot, field, level):
 
 
 def _area(plot, field, low, high):
-    """Return the SVG path of the region between low and high, with its holes."""
+    """Return the SVG path of the region where the values of `field` are between `low` and `high`.
+
+    The region may have holes. `field` is the result of `_field`.
+    """
     return "".join(
         _path(plot, places[start:end]) + "Z"
         for places, offsets in zip(*field.filled(low, high))

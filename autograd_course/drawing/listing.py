@@ -1,4 +1,4 @@
-"""Show Python source with bold keywords, faint comments, and links to lessons."""
+"""Show Python source in HTML, with bold keywords, faint comments, and links to lessons."""
 
 import io
 import keyword
@@ -15,10 +15,10 @@ LOOKS = {"word": "font-weight:700", "said": f"color:{style.FAINT}"}
 
 
 def listing(source):
-    """Show Python source on a card. The picture's text is the source.
+    """Return a Picture of Python source. The text of the Picture is the source itself.
 
-    In a comment, a number such as [18] links to that lesson, and the name of a row at the start of
-    the comment links to the lesson that derives the row.
+    In a comment, a number such as [18] links to the lesson with this number. The name of a row at
+    the start of a comment links to the lesson that derives the row.
     """
     lines = [[] for _ in range(source.count("\n") + 1)]
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -42,7 +42,11 @@ def _mark(lines, token, look):
 
 
 def _written(text, marks):
-    """Return a line as HTML, with each (start, end, look) of `marks` highlighted."""
+    """Return a line of source as HTML, with parts of it highlighted.
+
+    `marks` is a list of (start, end, look): the columns of a part, where an `end` of None is the
+    end of the line, and a key of LOOKS.
+    """
     parts, at = [], 0
     for start, end, look in marks:
         said = re.sub(r"(?<=\[)(\d\d)(?=\])", _link, escape(text[start:end]))
@@ -53,7 +57,11 @@ def _written(text, marks):
 
 
 def _link(found):
-    """Return a link to a lesson's notebook, for a lesson's number or a row's name."""
+    """Return an HTML link to the lesson that a regex match names.
+
+    The match contains the number of a lesson, or the name of a row. If the notebook of the lesson
+    is not in the current folder, the result is the text of the match without a link.
+    """
     lesson = found[1] if found[1].isdigit() else derived().get(found[1])
     beside = lesson and next(Path().glob(f"{lesson}_*.ipynb"), None)
     return f'<a href="{beside}">{found[1]}</a>' if beside else found[1]

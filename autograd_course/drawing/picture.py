@@ -1,4 +1,4 @@
-"""Picture: a drawing and its description in words."""
+"""Define Picture, a drawing together with its description in words."""
 
 import io
 import re
@@ -8,11 +8,17 @@ from . import style
 
 
 class Picture:
-    """Hold the result of a drawing function: `html` for Jupyter, `text` for terminals and screen readers.
+    """Hold a drawing in two forms, one for Jupyter and one for terminals and screen readers.
 
-    `html` is an SVG string with role="img" and a <title>, or any HTML; `text` describes the drawing
-    in words and numbers. If `says_all` is True, the drawing shows every number of the text, and
-    `explore` folds the text.
+    Parameters
+    ----------
+    html : str
+        The drawing as HTML, usually the result of `svg`.
+    text : str
+        A description of the drawing in words and numbers.
+    says_all : bool
+        True if the drawing itself shows every number of the text. Then `explore` hides the text in
+        a fold.
     """
 
     def __init__(self, html, text, says_all=False):
@@ -20,7 +26,7 @@ class Picture:
 
     @classmethod
     def of(cls, figure, text):
-        """Return a matplotlib figure as a Picture in SVG, and close the figure."""
+        """Convert a matplotlib figure to a Picture, and close the figure."""
         import matplotlib.pyplot as plt
 
         file = io.StringIO()
@@ -50,13 +56,25 @@ WORDS = re.compile(
 
 
 def svg(view_box, body, text, unit="px", even=False):
-    """Return an accessible SVG on a card in the theme's colours.
+    """Return an SVG with an accessible description, on a card in the colours of the theme, as HTML.
 
-    Screen readers read the whole `text`; its first line appears on hover. The SVG has its natural
-    size; in a narrower window it shrinks a little and then scrolls. On a phone the drawing is
-    compressed to the window's width, but letters and dots keep their shape, and `_kept_within` keeps
-    text inside the picture. With `even` the height shrinks as well, for round shapes and scans. The
-    title belongs to the drawing: a title of the image would be read out a second time.
+    The SVG has its natural size. In a narrower window it shrinks slightly, and then scrolls. On a
+    phone, the drawing is compressed to the width of the window, but letters and dots keep their
+    shape. Screen readers read the whole description, and its first line appears when the pointer is
+    over the drawing.
+
+    Parameters
+    ----------
+    view_box : str
+        The viewBox of the SVG: left, top, width and height, separated by spaces.
+    body : str
+        The content of the SVG.
+    text : str
+        The description of the drawing.
+    unit : str
+        The unit of the width, "px" or "pt".
+    even : bool
+        True if the height is compressed as much as the width, for round shapes and images.
     """
     left, _, width, height = map(float, view_box.split())
     wide, kind = width / PHONE, "drawn"
@@ -73,7 +91,11 @@ def svg(view_box, body, text, unit="px", even=False):
 
 
 def _kept_within(found, left, wide):
-    """Return a line of text, shifted so that it stays within the picture on a phone."""
+    """Return the SVG of a text, shifted if it would not fit inside the picture on a phone.
+
+    `found` is a match of WORDS, `left` is the left edge of the picture, and `wide` is the factor by
+    which a phone compresses its width.
+    """
     looks, x, anchor, size, length, words = found.groups()
     said = re.sub("<.*?>|&.*?;", "_", words)
     long = wide * float(
@@ -85,19 +107,29 @@ def _kept_within(found, left, wide):
 
 
 def beside(*drawings):
-    """Return the HTML of drawings by `svg` side by side, or stacked if the window is too narrow."""
+    """Return the HTML that puts several results of `svg` side by side.
+
+    If the window is too narrow, the drawings are stacked.
+    """
     return (
         f'<div style="{style.CARD};display:flex;flex-wrap:wrap;padding:0">{"".join(drawings)}</div>'
     )
 
 
 def begins_at(x, wide):
-    """Return the CSS that centres x when content of width `wide` scrolls in a narrower frame."""
+    """Return CSS for content that is wider than its frame, which moves the point x to the middle.
+
+    `x` and `wide`, the width of the content, are CSS lengths.
+    """
     return f"margin-left:clamp(min(0px,100% - {wide}),50% - {x},0px)"
 
 
 def fitting(drawn, placed):
-    """Return the HTML of `drawn(placed)`; below 720 px, the HTML of `drawn(placed.down)` if it exists."""
+    """Return the HTML of a drawing in a wide form and, if there is one, a form for narrow windows.
+
+    The wide form is `drawn(placed)`. In windows below 720 px, `drawn(placed.down)` replaces it,
+    unless `placed.down` is empty.
+    """
     if not placed.down:
         return drawn(placed)
     return (
@@ -107,7 +139,10 @@ def fitting(drawn, placed):
 
 
 def figure(**options):
-    """Return `plt.subplots(**options)`, a figure and its axes, in the course's style."""
+    """Return a matplotlib figure and its axes in the course's style.
+
+    The options are those of `plt.subplots`.
+    """
     import matplotlib.pyplot as plt
 
     with plt.rc_context(style.RC):

@@ -1,4 +1,4 @@
-"""Draw the table of rules: the library's rows by lesson, each with its formula and rules from ops.py."""
+"""Draw the table of rules: the library's rows by lesson, with their formulas and their rules."""
 
 import ast
 import inspect
@@ -58,7 +58,11 @@ FORMULAS = {  # z, where the name of the row is not how it is written
 
 
 def derived():
-    """Map each row's name to the lesson in its heading in ops.py, or None, in the order of ops.py."""
+    """Return a dict from the name of each row of ops.py to the lesson that derives the row.
+
+    A lesson is a text such as "03", or None for a row whose heading in ops.py names no lesson. The
+    rows are in the order of ops.py.
+    """
     lesson, found = None, {}
     for line in inspect.getsource(ops).splitlines():
         if heading := re.match(r"# --- (?:Lesson (\d\d))?", line):
@@ -71,9 +75,15 @@ def derived():
 
 
 def table_of_rules(lesson):
-    """Draw the rows of the library up to and including a lesson such as "03".
+    """Draw a table of all rows that the course derives up to a lesson. Return the Picture.
 
-    Each row has its formula and its rules as written in ops.py.
+    `lesson` is the number of the lesson, such as "03", which is included. The table shows the
+    formula of each row and its rules as they are written in ops.py.
+
+    Raises
+    ------
+    ValueError
+        If `lesson` is not a text of two digits.
     """
     if not (isinstance(lesson, str) and re.fullmatch(r"\d\d", lesson)):
         raise ValueError(
@@ -135,7 +145,11 @@ def table_of_rules(lesson):
 
 
 def _columns(row, lesson):
-    """Return (letter, text, comment) of the rule of every input that has a rule, as of `lesson`."""
+    """Return the rules of a row as a list of (letter of the input, code of the rule, comment).
+
+    Inputs without a rule are left out. If a rule is derived after `lesson`, the name of that lesson
+    replaces its code.
+    """
     if row.arity is None:
         return [("each", *body(row.rule(0)))]
     letters, _ = letters_of(row)
@@ -151,7 +165,11 @@ def _columns(row, lesson):
 
 @lru_cache(maxsize=256)  # a lesson's table has all rules of the tables before it
 def body(function):
-    """Return the expression of a rule, or all of its lines, and the comment beside it."""
+    """Return (code, comment) of a rule as it is written in its file.
+
+    The code is the expression that the rule returns, or all lines of a longer rule, for which the
+    comment is "".
+    """
     lines, node = find(function)
     single = (
         node.body
@@ -179,9 +197,10 @@ def body(function):
 
 
 def letters_of(row):
-    """Return the names of the arguments of a row's rules, [g, z, x, …], and of its keywords.
+    """Return the argument names of a row's rules, as (list of letters, list of keywords).
 
-    For a row with any number of inputs, two inputs are named.
+    The letters are g, z and the names of the inputs. For a row with any number of inputs, two
+    inputs are named.
     """
     inputs = (
         row.input_names

@@ -1,8 +1,8 @@
-"""The course's colours, named by meaning, each in a light and a dark form.
+"""Define the course's colours, named by their meaning, each for a light and a dark theme.
 
-Colour is never the only carrier: each role has its own line or marker too. A drawing uses
-`var(--value,#0072b2)`, which is the light form unless a style sheet redefines it; `sheet` does so
-for readers with a dark theme.
+Colour is never the only difference: each meaning has its own line style or marker too. A drawing
+uses colours in the form `var(--value,#0072b2)`. This is the light colour unless a style sheet
+redefines it, and the function `sheet` returns such a style sheet for the dark theme.
 """
 
 PALETTE = {  # role: (on white, on a dark ground)
@@ -50,7 +50,7 @@ PALETTE = {  # role: (on white, on a dark ground)
 
 
 def role(name):
-    """Return the colour of a role in the form that CSS and SVG accept."""
+    """Return the colour with this name in PALETTE, in a form that CSS and SVG accept."""
     return f"var(--{name},{PALETTE[name][0]})"
 
 
@@ -80,7 +80,11 @@ WRITTEN = {GRADIENT: role("gradient-words"), TANGENT: role("tangent-words"), LIN
 
 
 def sheet(theme, selector=":root"):
-    """Return the CSS of the roles in theme 0 (light) or 1 (dark), and of --dark, which inverts images."""
+    """Return CSS that defines all colours of PALETTE for one theme, 0 (light) or 1 (dark).
+
+    It applies to the elements that `selector` selects. It also defines --dark, which inverts images
+    in the dark theme.
+    """
     roles = "".join(f"--{name}:{colours[theme]};" for name, colours in PALETTE.items())
     return f"{selector}{{{roles}--dark:{theme}}}"
 

@@ -1,4 +1,4 @@
-"""Build HTML tables, and code with text beside it, in the colours of JupyterLab's theme."""
+"""Build HTML tables, and code next to text, in the colours of JupyterLab's theme."""
 
 from html import escape
 
@@ -11,11 +11,21 @@ BARE = "background:none;border:none;"  # JupyterLab stripes tables
 def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
     """Return a table as HTML.
 
-    A cell is HTML or a pair (HTML, CSS). The first cell of a row is its heading.
-
-    `head` holds the cells above the columns, () for none. `ruled` draws a line above each row. `wide`
-    makes the table as wide as the page, with the second column filling the remaining width; on a phone
-    the site stacks the cells of a row. `style` and `cell` are the CSS of the table and of every cell.
+    Parameters
+    ----------
+    rows : iterable of sequences
+        The cells of each row. A cell is HTML, or a pair (HTML, CSS). The first cell of a row is its
+        heading.
+    head : sequence
+        The cells above the columns; () for none.
+    ruled : bool
+        True if there is a line above each row.
+    wide : bool
+        True if the table is as wide as the page, and its second column fills the remaining width.
+        On a phone,
+        the site then stacks the cells of a row.
+    style, cell : str
+        The CSS of the table, and of every cell.
     """
     cell = f"{BARE}padding:2px 18px 2px 0;text-align:left;vertical-align:top;max-width:none;font-weight:normal;{cell}"
 
@@ -42,7 +52,10 @@ def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
 
 
 def side_by_side(parts):
-    """Return (label, code, text) parts side by side where there is room, otherwise stacked."""
+    """Return blocks of code as HTML, side by side if there is room and otherwise stacked.
+
+    `parts` is a list of (label, code, text), where the text is shown below the code.
+    """
     blocks = [
         f'<div style="flex:1 1 24em;min-width:0"><div style="{FAINT}">{label}</div><div style="{CODE}">{escape(code)}</div>'
         f'{f"""<div style="{FAINT}">{escape(words)}</div>""" if words else ""}</div>'

@@ -475,7 +475,7 @@ def test_shapes_that_do_not_fit_say_where():
         "x (2, 5, 3) + b (4, 2): these shapes do not fit",
         "✗ the last axis: x has 3, b has 2.",
         "✗ the axis before the last: x has 5, b has 4.",
-        "Each pair must be equal, or one of them 1.",
+        "On each axis, the lengths must be equal, or one must be 1.",
     ]
     assert cells(picture) == 30 + 8 and picture.text.splitlines()[1] in words_in(picture)
 
