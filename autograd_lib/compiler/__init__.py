@@ -1,7 +1,7 @@
-"""`compile`: trace a function once, and run the program of NumPy calls from then on.
+"""Define `compile`, which records a function once and then runs it as a program of NumPy calls.
 
-`signature.py` says which calls share a program, `trace.py` records one call, `plan.py` chooses the
-lines and their memory, `writer.py` writes them as Python, and `program.py` runs them.
+`signature.py` decides which calls share a program, `trace.py` records one call, `plan.py` chooses
+the lines and their memory, `writer.py` writes them as Python, and `program.py` runs them.
 """
 
 import sys
@@ -22,49 +22,57 @@ MAX_PROGRAMS = 16  # more are taken for a number that changes from call to call
 
 
 class compile:
-    """Compile `f`: record one call as a program of NumPy calls, and run that from then on.
+    """Record one call of `f` as a program of NumPy calls, and run the program in later calls.
 
     A program contains the operations recorded in one call. Arguments and Tensors are read at every
-    call; everything else Python computed on the way is a constant of that call.
+    call; everything else that Python computed during the recorded call is a constant.
 
     Parameters
     ----------
     f : callable
         Takes arrays, Tensors, numbers, strings, None, Modules, and tuples, lists and dicts of
-        exactly these; returns arrays, Tensors, numbers, strings and None in such structures.
-    check : bool
-        Run `f` beside the program at every call, and raise where a value differs beyond rounding.
-        Use it when in doubt whether something that `f` reads is a constant.
+        exactly these types, not of subclasses. Returns arrays, Tensors, numbers, strings and None,
+        or tuples, lists and dicts of these.
+    check : bool, default False
+        Also run `f` at every call, and raise an error if a result differs from that of the program
+        by more than rounding. Use this if you are not sure whether `f` reads something that the
+        program treats as a constant.
 
     Attributes
     ----------
     source : str
-        The program that ran last, as Python. Constants are listed above it, under the names that they
-        have in `f`.
+        The Python source of the program that ran last. It lists the constants first, under the
+        names that they have in `f`.
 
     Raises
     ------
     TypeError
-        When called: if an argument has a type not listed above; if `f` looks at a value (`if`,
-        `float()`), writes into an argument or draws from a global random generator while it is
-        recorded; or if more than 16 programs are needed.
+        When the compiled function is called: if an argument has a type not listed above; if `f`
+        looks at a value (`if`, `float()`), writes into an argument or draws from a global random
+        generator while it is recorded; or if the calls need more than 16 programs.
     RuntimeError
-        When called: if a program raises and `f` does not, or with `check` if they differ.
+        When the compiled function is called: if a program raises an error and `f` does not; or,
+        with `check`, if their results differ.
 
     Notes
     -----
-    - A new structure, shape or dtype, or a different int, string or Module, makes another program,
-      and so does `train()` or `eval()` of any Module. A float is read at every call, as an array is.
-    - Tensors that `f` closes over, such as the parameters of a model, are inputs: an optimizer may
-      change them.
-    - Constants are, for example: a global number or array, an attribute that is not a Tensor, a
-      Tensor that replaces another, the numbers of a random generator that `f` owns, the time.
-    - What `f` does besides computing its result happens only while it is recorded: printing,
-      `w.data = …`, `w.zero_grad()`, a warning that `np.errstate` silences.
-    - A result has a gradient if a Tensor that requires one took part. Inside a `grad`, `vjp` or
-      `jvp` `f` itself runs; `compile(value_and_grad(f))` compiles the derivative too.
-    - While `f` is recorded it receives Tensors for arrays and floats, as isinstance, `is` and hash
-      reveal. For an array of shape () a program may return a NumPy number.
+    - Another program is recorded if an argument has a new structure, shape or dtype, or is a
+      different int, string or Module, and after a call of `train()` or `eval()` on any Module. The
+      value of a float is read at every call, like that of an array.
+    - Tensors that `f` closes over, such as the parameters of a model, are inputs of the program, so
+      an optimizer may change them.
+    - Examples of constants are a global number or array, an attribute that is not a Tensor, the
+      numbers drawn from a random generator that `f` owns, and the time. If an attribute or a global
+      variable is set to a different Tensor later, the program still reads the first Tensor.
+    - Anything that `f` does besides computing its result happens only while it is recorded, such as
+      printing, `w.data = …` or `w.zero_grad()`. The same holds for `np.errstate`, which silences
+      warnings.
+    - A result requires a gradient if it was computed from a Tensor that requires a gradient. Inside
+      `grad`, `vjp` or `jvp`, `f` itself is called instead of a program. To compile the derivative
+      as well, write `compile(value_and_grad(f))`.
+    - While `f` is recorded, it receives Tensors in place of arrays and floats, so `is`, `hash` and
+      `isinstance` may give other results than usual. A program may return a NumPy scalar where `f`
+      returns an array of shape ().
 
     Examples
     --------
@@ -87,23 +95,39 @@ class compile:
         update_wrapper(self, f, updated=())
 
     def __get__(self, instance, owner):
-        """Bind a compiled function in the body of a class as a method."""
+        """Return the function bound to `instance`, so that it can be a method of a class.
+
+        Return the function itself if `instance` is None.
+        """
         return self if instance is None else MethodType(self, instance)
 
     def __reduce__(self):
-        """Copy and pickle a decorated function by its name; any other without its programs."""
+        """Return what copy and pickle need to restore this object.
+
+        For a function that was decorated in its module this is its name. For any other function it
+        is `compile` with the arguments `f` and `check`; the programs are not copied.
+        """
         there = getattr(sys.modules.get(self.__module__), self.__qualname__, None)
         return self.__qualname__ if there is self else (compile, (self.f, self.check))
 
     @property
     def source(self):
-        """Return the program that ran last, as Python source."""
+        """Return the Python source of the program that ran last.
+
+        Raise RuntimeError if no program has run yet.
+        """
         if self._last is None:
-            raise RuntimeError("compile: there is no program before the first call")
+            raise RuntimeError(
+                "compile: source is available after the first call; call the function first"
+            )
         return self._last.source
 
     def __call__(self, /, *args, **kwargs):
-        """Run the program for these arguments, and record it first if there is none."""
+        """Return the result of the program for these arguments, which is recorded first if needed.
+
+        `f` itself is called instead if another compiled function is being recorded, or if `f` reads
+        a Tensor of a transform that is still running.
+        """
         if tracer.get() is not None:  # its lines become part of the program that is recorded
             return self.f(*args, **kwargs)
         leaves, modules = [], []
@@ -131,7 +155,12 @@ class compile:
         return out
 
     def _record(self, key, args, kwargs):
-        """Record this call, and return its program."""
+        """Record the call of `f` with these arguments, and return its Program.
+
+        `key` is the key under which the caller stores the program in `self.programs`. Programs that
+        can no longer be used are removed from there. Raise TypeError if there are MAX_PROGRAMS
+        other programs for the same Modules.
+        """
         # Programs of another mode of training, and of Modules that are gone, are of no more use.
         self.programs = {
             other: program
@@ -149,9 +178,10 @@ class compile:
         return Program(self.f, args, kwargs)
 
     def _compare(self, path, result, expected):
-        """Raise RuntimeError where a program's result differs from the function's.
+        """Raise RuntimeError if `result`, of a program, differs from `expected`, of the function.
 
-        `path` names the part of the result in the error, such as "the result[0]['loss']".
+        Floating numbers may differ by rounding. `path` names the compared part of the result in the
+        error, such as "the result[0]['loss']".
         """
         if {type(result), type(expected)} & {tuple, list, dict}:
             a, b = (

@@ -1,4 +1,4 @@
-"""Choose the lines of a program, and the memory into which they write."""
+"""Choose the lines of a program, and the memory that each line writes into."""
 
 import operator
 
@@ -23,9 +23,11 @@ VIEWS = {ops.getitem, ops.reshape, ops.transpose, ops.squeeze, ops.expand_dims, 
 
 
 def live_lines(results, computed=frozenset()):
-    """Return the lines that `results` are computed from, in order: dead code is left out.
+    """Return the lines that `results` are computed from, in the order of their creation.
 
-    Lines with a creation number in `computed` are left out too, with all that only they read.
+    All other lines are dead code and are left out. `computed` contains the creation numbers of
+    lines whose values are already known: these lines are left out too, and so is every line that
+    only they read. Results that are not Traced are ignored.
     """
     live, todo = {}, [x for x in results if isinstance(x, Traced)]
     while todo:
@@ -37,10 +39,10 @@ def live_lines(results, computed=frozenset()):
 
 
 def assign_buffers(lines, returned, new_name):
-    """Decide into which memory the large results of `lines` are written.
+    """Choose the memory that each large result of `lines` is written into.
 
-    A line writes into a buffer that is free, or over a value that it is the last to read. NumPy
-    allocates the arrays that the function returns. For example, of large arrays:
+    A line writes into a free buffer, or over a value that no later line reads. Arrays that the
+    function returns are not written into buffers: NumPy allocates them. Example for a large x:
 
         a = np.exp(x)           m1 = np.exp(x, out=m1)
         b = a * 2               b is a's last reader: np.multiply(m1, 2, out=m1)
@@ -48,17 +50,19 @@ def assign_buffers(lines, returned, new_name):
 
     Parameters
     ----------
-    lines, returned : list of Traced
-        The lines of a function, and what outlives its call.
+    lines : list of Traced
+        The lines of a function.
+    returned : list of Traced
+        The Traced whose arrays are still in use after the function has returned.
     new_name : callable
-        Returns the name of a new buffer.
+        Called without arguments; returns the name of a new buffer.
 
     Returns
     -------
-    buffers : dict
-        {name: source that allocates it}.
-    out : dict
-        {creation number of a line: the name of the buffer that it writes into}.
+    buffers : dict of str to str
+        For the name of each buffer, the source of the call that allocates it.
+    out : dict of int to str
+        For the creation number of each line that writes into a buffer, the name of the buffer.
     """
     # Everything goes by the root: a buffer is in use as long as its value or a view of it is read.
     # What a row of the user returns may be any of its arguments, so these keep their memory.
@@ -83,27 +87,32 @@ def assign_buffers(lines, returned, new_name):
 
 
 def ufunc(node):
-    """Return the ufunc that computes a line of arrays, called without keywords, or None."""
+    """Return the ufunc that computes the line `node`, or None.
+
+    The result is None unless the line is a call of a ufunc without keywords that returns an array.
+    """
     function = UFUNCS.get(node.op.function, node.op.function)
     whole = not node.params and isinstance(node._value, np.ndarray)
     return function if whole and isinstance(function, np.ufunc) else None
 
 
 def takes_out(node):
-    """Return True if the function of a line takes `out`: a ufunc, or the table's `where`.
+    """Return True if the line `node` can be given an array `out` to write its result into.
 
-    That of `where` uses it if its third argument is the constant 0: it makes a mask there.
+    The line must be a call of a ufunc, or of `where` with a constant as its third argument, and its
+    result must be C-contiguous. (`where` writes into `out` only if that constant is 0.)
     """
     masks = node.op is ops.where and not isinstance(node.inputs[2], Tensor)
     return (masks or ufunc(node) is not None) and node._value.flags.c_contiguous
 
 
 def memory_root(node):
-    """Return the line or input in whose memory the result of `node` lies: itself, or what it views.
+    """Return the line or input that owns the memory of the result of `node`.
 
-    This is determined from the arrays of the recorded call, as far as the bounds of their memory
-    tell it. It holds in every call for what lies in a buffer, because a buffer always has the same
-    layout; a result of VIEWS that is its own root may be a view in another call.
+    This is `node` itself, unless its result is a view of an argument. The function compares the
+    bounds of the memory of the arrays in the recorded call. For an array in a buffer, the answer is
+    the same in every call, because a buffer always has the same layout. For other arrays, a row in
+    VIEWS may return a copy in the recorded call and a view in another call.
     """
     shared = [x for x in node.reads if np.may_share_memory(x._value, node._value)]
     # One is enough, because a result is a view of one array.
@@ -111,9 +120,10 @@ def memory_root(node):
 
 
 def is_user_op(row):
-    """Return True for a row that is neither the library's nor a ufunc.
+    """Return True if `row` is a row of the user, neither one of the library nor one of a ufunc.
 
-    Its function may raise, keep its arguments, or return a view, a list or a Python number.
+    The function of such a row may raise an error, keep a reference to its arguments, or return a
+    view, a list or a Python number.
     """
     # A type is np.float64. A row of np.ravel is a user's too: it copies some arrays, and others not.
     plain = isinstance(row.function, (np.ufunc, type)) or row.function in zero_gradient_functions

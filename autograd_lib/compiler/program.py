@@ -1,4 +1,4 @@
-"""A recorded call as source and as functions: one forward, and one for each backward pass."""
+"""Turn a recorded call into Python functions: a forward function, and one per backward pass."""
 
 from functools import partial
 
@@ -12,14 +12,24 @@ from .writer import Writer
 
 
 class Program:
-    """The program of one call of `f`.
+    """Record one call of `f`, and repeat its operations on other arguments.
+
+    Parameters
+    ----------
+    f : callable
+        The function.
+    args, kwargs : tuple, dict
+        The arguments of the recorded call.
 
     Attributes
     ----------
     source : str
-        The program, as Python.
+        The Python source of the program.
+    structure : object
+        The structure of the result; see `Trace`.
     closed : list of Tensor
-        The Tensors that `f` closes over. Their values are inputs, after the leaves of the arguments.
+        The Tensors that `f` closes over. They are inputs of the program, after the leaves of the
+        arguments (signature.py defines leaves).
     """
 
     def __init__(self, f, args, kwargs):
@@ -52,18 +62,28 @@ class Program:
         self._row = Primitive("primitive", None, name=trace.name)
 
     def fits(self):
-        """Return True if the Tensors that `f` closes over still have their shapes and dtypes."""
+        """Return True if the Tensors that `f` closes over have not changed except in their values.
+
+        A program does not fit any more if the shape, the dtype or `requires_grad` of one has
+        changed.
+        """
         return list(map(leaf_signature, self.closed)) == self._signatures
 
     def run(self, leaves):
-        """Return the result of `f` for these leaves of its arguments."""
+        """Run the program, and return the result of `f`.
+
+        `leaves` are the arrays, Tensors and numbers among the arguments, as `signature` lists them.
+        """
         inputs = leaves + self.closed
         if any(self._is_tensor):
             return mapped(self._outputs(inputs).__getitem__, self.structure)
         return self._forward(*_values(inputs))
 
     def _outputs(self, inputs):
-        """Return the list of results, as Tensors where `f` returns Tensors."""
+        """Run the forward function on `inputs`, and return the list of its results.
+
+        A result is a Tensor where `f` returns a Tensor.
+        """
         values = _values(inputs)
         results, saved = self._forward(*values)
         return [
@@ -76,7 +96,11 @@ class Program:
         ]
 
     def _recorded(self, i, z, inputs, values, saved):
-        """Return output `i`, of value `z`, as a Tensor whose rules run its backward function."""
+        """Return output `i` as a Tensor whose gradient rules call the backward function.
+
+        `z` is the value of the output, `values` are the values of `inputs`, and `saved` contains
+        the arrays that the forward function has saved for the backward functions.
+        """
         backward, positions = self._backward[i]  # of the inputs that get a gradient
         rule = _shared_rule(backward, saved)
         node = new_tensor(Tensor, z, 0)
@@ -87,17 +111,17 @@ class Program:
 
 
 def _values(inputs):
-    """Return the inputs of a program as its functions take them: a Tensor as its array."""
+    """Return the list `inputs` with every Tensor replaced by its value."""
     return [x._value if type(x) is Tensor else x for x in inputs]
 
 
 def _shared_rule(backward, saved):
-    """Return one rule for all inputs: the backward function runs when the first gradient is due.
+    """Return a rule that all inputs share: `rule(k, g)` returns the gradient at position `k`.
 
-    `k` is the position of a gradient in the list that the backward function returns. The tape asks
-    for the gradients in order, and for each once in a backward pass; so a gradient is dropped here
-    as soon as the tape has it, and another pass, which begins at 0, runs the function again. The
-    other arguments of a rule, the result and the inputs, are not needed.
+    `backward(g, *saved)` returns a list of all gradients. In every backward pass the tape requests
+    the gradients in order, each of them once. So the rule calls `backward` when `k` is 0, and
+    releases each gradient when it returns it. Any further arguments of the rule, which are the
+    result and the inputs, are ignored.
     """
     grads = []
 

@@ -1,8 +1,9 @@
-"""The arguments of a compiled function: which calls run the same program, and which values it reads.
+"""Decide which calls of a compiled function share a program, and find the values that it reads.
 
 A *leaf* is an argument, or a part of one, whose value a program reads at every call: an array, a
-Tensor, a NumPy number or a Python float. Everything else among the arguments is compared: a
-different int, string, Module, length, key, shape or dtype makes another program.
+Tensor, a NumPy number or a Python float. Everything else in the arguments must be the same in all
+calls that share a program: a call with a different int, string, Module, length, key, shape or dtype
+needs another program.
 """
 
 from weakref import ref
@@ -16,9 +17,11 @@ STATIC = {int, bool, str, bytes, type(None), type(...)}
 
 
 def leaf_signature(x):
-    """Return the properties of a leaf that must stay the same, or None if `x` is not a leaf.
+    """Return the properties of the leaf `x` that are the same in all calls that share a program.
 
-    A subclass of ndarray is not a leaf, because its operators may differ from those of an array.
+    These are the shape and dtype of an array, also `requires_grad` and the level of a Tensor, and
+    the type of a number. Return None if `x` is not a leaf. An instance of a subclass of ndarray is
+    not a leaf, because its operators may differ from those of an array.
     """
     kind = type(x)
     if kind is np.ndarray:
@@ -29,10 +32,11 @@ def leaf_signature(x):
 
 
 def signature(x, leaves, modules):
-    """Return the properties of an argument that must stay the same, and collect its Modules and leaves.
+    """Return the properties of argument `x` that are the same in all calls that share a program.
 
-    The result is hashable, and is compared at every call, so this function is written for speed:
-    it checks nothing. `with_stand_ins` does, when a program is recorded.
+    The leaves of `x` are appended to the list `leaves`, and weak references to its Modules to the
+    list `modules`. The result is hashable. Because this function runs at every call, it is written
+    for speed and does not check types: `with_stand_ins` checks them when a program is recorded.
 
     >>> leaves, modules = [], []
     >>> signature([2.0, "sum", model], leaves, modules)
@@ -67,7 +71,7 @@ def with_stand_ins(x, path, stand_in):
     Parameters
     ----------
     x : object
-        An argument, or a part of one.
+        An argument of a compiled function, or a part of one.
     path : str
         Name of the argument in error messages, such as "args[0]".
     stand_in : callable
@@ -76,7 +80,7 @@ def with_stand_ins(x, path, stand_in):
     Raises
     ------
     TypeError
-        If a compiled function does not accept arguments of this type.
+        If `x` contains an object of a type that a compiled function does not accept.
     """
     kind = type(x)
     if kind is tuple or kind is list:

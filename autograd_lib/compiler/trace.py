@@ -1,16 +1,17 @@
-"""One call of a function, recorded: every operation becomes a line of a program.
+"""Record one call of a function: every operation becomes a line of a program.
 
 A `Trace` opens a level, puts a `Traced` on it in place of every argument, and calls the
-function. As long as the trace is open, the tape hands every call of a row to `Trace.process`:
+function. As long as the trace is open, the tape passes every call of a row to `Trace.process`:
 
-- the highest level is that of a Traced: the call becomes a line (`add_line`);
-- the highest level is that of a Tensor of a `grad` or `jvp` that the function itself uses: the tape
-  records or pushes as always. Its rules run one level down, on Traced, so they become lines too;
-- a Tensor of the user takes part: it becomes an input of the program (`input_of`).
+- If the argument on the highest level is a Traced, the call becomes a line (`add_line`).
+- If the argument on the highest level is a Tensor of a `grad` or `jvp` that the function itself
+  uses, the tape records the call or pushes tangents as usual. The rules run one level down, on
+  Traced, so their calls become lines too.
+- If an argument is a Tensor of the user, it becomes an input of the program (`input_of`).
 
 Example: `compile(lambda x: (w * x).sum())` is called with an array. `w * x` is a call of the row
-multiply. `w` is a Tensor of the user, so it becomes the second input, and `w * x` a line. `.sum()`
-is a call with that line, so it becomes another:
+multiply. `w` is a Tensor of the user, so it becomes the second input, and `w * x` becomes a line.
+`.sum()` is called on this line, so it becomes the second line:
 
     def program(x, w):
         t1 = w * x
@@ -50,47 +51,63 @@ NO_ORIGIN = Origin(None, None, "", "")
 
 
 class OuterTransform(BaseException):
-    """Raised when the function reads a Tensor of a transform that was open before its call.
+    """Raised if the recorded function reads a Tensor of a transform that was open before the call.
 
-    A BaseException, so that no `except Exception` of the user's function stops it.
+    It is a BaseException, so that an `except Exception` in the function does not catch it.
     """
 
 
 def _refuse_grad(*_):
     raise TypeError(
-        "compile: .grad of an argument is read or set inside a function that is being compiled, "
-        "which receives only its value; read and set .grad outside"
+        "compile: the .grad of an argument cannot be read or set inside a function that is being "
+        "compiled, because the function receives only the value; read and set .grad outside it"
     )
 
 
 class _StandIn(Tensor):
-    """A leaf on a level of backward mode above the program's, which the function receives for a Tensor."""
+    """The leaf that a recorded function receives in place of a Tensor.
+
+    Its level is above the level of the program, so that a backward pass can start from the results.
+    """
 
     grad = property(_refuse_grad, _refuse_grad)
 
 
 class Trace:
-    """Record the lines of one call of `f`.
+    """Record one call of `f` as the lines of a program.
+
+    Parameters
+    ----------
+    f : callable
+        The function, which is called once.
+    args, kwargs : tuple, dict
+        The arguments of the call.
 
     Attributes
     ----------
+    name : str
+        The name of the outermost function of the user that has a valid name, else "program".
     inputs : list of Traced
         The inputs of the program: the leaves of the arguments, then the Tensors in `closed`.
     stand_ins : list of Tensor
-        What the function got for each input: the Traced, or a _StandIn that holds it.
+        The object that the function received for each input: a Traced, or a _StandIn that holds it.
     closed : list of Tensor
-        The Tensors that the function read without getting them as arguments.
-    outputs, structure : list, object
-        What was returned, and the tuples, lists and dicts around it, with positions in `outputs`
-        in the place of the values.
-    backward : dict
-        {i: (g, positions of inputs, their gradients)} for each output that requires a gradient.
+        The Tensors that the function read although they are not among its arguments.
+    outputs : list
+        The arrays, Tensors, numbers, strings and None that the function returned.
+    structure : object
+        The result of the function, with every value replaced by its position in `outputs`.
+    backward : dict of int to tuple
+        For the position of each output that requires a gradient, the result of `_backward`.
     checks : list of Traced
-        Calls of rows that are not the library's: they may raise, so they stay in the program.
-    names : dict
-        {creation number: name} of the Traced that the user's functions have a name for.
-    constant_names, originals : dict
-        {id: (name, object)} of their other variables, and {id of a copy: the array of the user}.
+        The lines of the forward pass that call rows of the user. They may raise an error, so they
+        stay in the program even if no result is computed from them.
+    names : dict of int to str
+        The name of a variable of the user, for the creation number of the Traced that it holds.
+    constant_names : dict of int to (str, object)
+        The name and the value of every other variable of the user, for the id of the value.
+    originals : dict of int to ndarray
+        The user's array, for the id of the copy that the program reads.
     """
 
     def __init__(self, f, args, kwargs):
@@ -118,9 +135,11 @@ class Trace:
         self.name = next(filter(str.isidentifier, functions), "program")
 
     def _record(self, f, args, kwargs):
-        """Call the function, and record a backward pass from each result.
+        """Call `f`, and record a backward pass from each output that requires a gradient.
 
-        Under no_grad the results need no backward pass, so nothing is recorded on `grad_level`.
+        Set `outputs`, `structure`, `checks` and `backward`. Inside a `no_grad` block no output
+        requires a gradient, so nothing is recorded on `grad_level`. Raise TypeError if `f` does
+        something that a program cannot repeat.
         """
         tape.tracer.set(self)
         levels.record_above(self.level if self.is_recording else self.grad_level)
@@ -154,18 +173,19 @@ class Trace:
     # --- Inputs and outputs ---------------------------------------------------------------------
 
     def _traced(self, value):
-        """Return a new Traced on the level of this program: an input, until `add_line` fills it in.
+        """Return a new Traced with this value, on the level of the program.
 
-        An input's array belongs to the caller, so it is its own root (see the class Traced).
+        The new Traced is an input, and its own root, until `add_line` turns it into a line.
         """
         node = new_tensor(Traced, value, self.level)
         node.trace, node.origin, node.root = self, NO_ORIGIN, node
         return node
 
     def _input(self, x, path=""):
-        """Add an input with the value of `x`, and return the object that the function receives for it.
+        """Add an input with the value of `x`; return the object that the function receives for `x`.
 
-        Raises OuterTransform if `x` is a Tensor of a transform that was open before.
+        `path` is the name of the argument in errors. Raise OuterTransform if `x` is a Tensor of a
+        transform that was open before the call.
         """
         if isinstance(x, Tensor):
             if x.level:
@@ -181,7 +201,12 @@ class Trace:
         return stand_in
 
     def input_of(self, t):
-        """Return the input of the program for `t`, a Tensor from outside; any other Tensor as it is."""
+        """Return the Tensor to use in place of `t` while the function is recorded.
+
+        If the function closes over `t`, this is an input of the program, which is added when `t` is
+        met for the first time. Tensors that were made during the recording stay as they are, except
+        that a detached Tensor becomes a constant.
+        """
         # Levels that the function opens are above this trace's; its own Traced are on it.
         if t.level > self.level or getattr(t, "trace", None) is self:
             return t
@@ -196,7 +221,10 @@ class Trace:
         return self._closed_inputs[id(t)]
 
     def _output(self, x):
-        """Add `x`, a part of the function's result, to `outputs`; return its position there."""
+        """Append a part `x` of the function's result to `outputs`, and return its position there.
+
+        Raise TypeError if a compiled function cannot return an object of this type.
+        """
         if not isinstance(x, (Tensor, np.ndarray, np.generic, float, int, str, type(None))):
             raise TypeError(
                 "compile: expected the function to return arrays, Tensors, numbers, strings and "
@@ -206,7 +234,12 @@ class Trace:
         return len(self.outputs) - 1
 
     def _backward(self, z):
-        """Record a backward pass from output `z`: (g, positions of inputs, their gradients)."""
+        """Record a backward pass from the output `z`, and return (g, positions, gradients).
+
+        `g` is the Traced for the upstream gradient of `z`. `positions` is a list of the positions
+        of the inputs that `z` depends on, and `gradients` is a tuple with the gradient of each of
+        them.
+        """
         # Any number would do: only its shape and dtype reach the program.
         g = self._traced(np.ones(z.shape, z.dtype)[()])
         self.names[g.number] = "g"
@@ -218,14 +251,14 @@ class Trace:
     # --- Lines ----------------------------------------------------------------------------------
 
     def process(self, row, args, params):
-        """Return the result of a call of `row` while this trace is open (see the head of the file).
+        """Return the result of calling `row`, recorded as described at the top of this file.
 
-        Raises TypeError if the trace is closed: then the user kept a Traced beyond the call.
+        Raise TypeError if the recorded call has ended: the user has then kept a Traced of the call.
         """
         if not self.is_open:
             raise TypeError(
-                f"{row.name}: an array of a finished call of a compiled function was used; return "
-                "it from the function instead"
+                f"{row.name}: got an array that belongs to a finished call of a compiled function; "
+                "return the array from the function instead"
             )
         args = [self.input_of(a) if isinstance(a, Tensor) else a for a in args]
         params = mapped(lambda a: to_array(a) if isinstance(a, Tensor) else a, params)
@@ -239,7 +272,11 @@ class Trace:
         return z
 
     def add_line(self, row, args, params):
-        """Return the Traced of a call of `row`: a new line, or an equal line that exists."""
+        """Return the result of calling `row`: a new line, or an existing line of equal value.
+
+        A call that needs no line of its own returns the result of a simpler call. Raise TypeError
+        if a keyword other than an index or a target depends on the arguments of the function.
+        """
         if (z := self._inlined(row, args, params)) is not None:
             return z
         if row in PYTHON_ROWS and all(type(value_of(a)) in PYTHON_NUMBERS for a in args):
@@ -277,10 +314,11 @@ class Trace:
         return self._lines[key]
 
     def _inlined(self, row, args, params):
-        """Return the result that replaces a line calling `row`, or None.
+        """Return a result that replaces the line that would call `row`, or None.
 
-        An entry-by-entry operation reads a small array instead of its broadcast copy. The function
-        of a row of the table is called with the Traced, so that its own lines are recorded.
+        An elementwise operation is applied to small arrays before they are broadcast, instead of to
+        the broadcast copies. If the function of a row of the table is written in Python, it is
+        called with the Traced, so that each operation in the function becomes a line.
         """
         # A ufunc with a signature, such as matmul, does not work entry by entry.
         ufunc = isinstance(row.function, np.ufunc) and row.function.signature is None
@@ -306,9 +344,10 @@ class Trace:
             self._inlining.discard(row.name)
 
     def _copied(self, x):
-        """Return a copy of an array that is not traced: the function may write into it later.
+        """Return a copy of the constant array `x`; return anything else unchanged.
 
-        Arrays of the same content share one copy, so lines that read them are found to be the same.
+        The copy is necessary because the function may write into `x` later. Arrays of the same
+        content share one copy, so that lines which read them are recognised as equal.
         """
         if not isinstance(x, np.ndarray):
             return x
@@ -319,12 +358,13 @@ class Trace:
     # --- Where lines come from, and what the user calls them --------------------------------------
 
     def _with_origin(self, row, rule, i):
-        """Return the rule of argument `i` of `row`, wrapped so that it records the origin of its lines.
+        """Wrap `rule`, the rule of argument `i` of `row`, to set the Origin of the lines it adds.
 
-        While it runs, `add_line` gives every new line the `_origin` that is set here: this call of
-        the rule, the input whose gradient it computes, and the comments. `_gradient_of` remembers
-        the input for a later line that adds this gradient to another. A rule may call a `grad` of
-        its own, whose rules run inside it; so the origin before the call is restored.
+        While the wrapped rule runs, `add_line` gives each new line the `_origin` that the wrapper
+        sets: the call of the rule, the input whose gradient the rule computes, and the comments.
+        `_gradient_of` stores this input for a later line that adds two gradients of it. A rule may
+        itself call `grad`, whose rules then run inside it, so the previous `_origin` is restored at
+        the end.
         """
         formula = _formula(rule)
         first_comment = f"{row.name}: {formula}" if formula else f"{row.name}, backward"
@@ -349,10 +389,11 @@ class Trace:
         return rule_with_origin
 
     def _caller_of(self, node):
-        """Return the Origin of a line that no rule computes, and note the functions that called it.
+        """Return the Origin of the line `node`, which is not part of a rule.
 
-        That is NO_ORIGIN for a line of the user's functions. Their frames are kept until the call is
-        over: then their variables give the names in the program.
+        This is NO_ORIGIN if a function of the user computes the line. The frames of these functions
+        are then kept until the call ends, because their variables give the names in the program. If
+        the backward pass computes the line to add two gradients, the Origin describes the sum.
         """
         frame, users = sys._getframe(2), []  # the caller of `add_line`; the user's, innermost first
         # A thread that the user started has frames of its own, which end without `_record`.
@@ -375,7 +416,10 @@ class Trace:
         return NO_ORIGIN
 
     def _note_names(self, frame):
-        """Note the names that a user's function has for values, also inside lists and Modules."""
+        """Store the names of the variables in `frame`, which belongs to a function of the user.
+
+        Entries of lists and tuples and attributes of Modules also get names, such as `layers_0`.
+        """
         # Of the globals only those that the function names.
         variables = {
             name: x for name, x in frame.f_globals.items() if name in frame.f_code.co_names
@@ -397,7 +441,10 @@ class Trace:
 
 
 def _before_broadcast(a):
-    """Return the value that was broadcast to `a`: an array, the number that fills a constant, or `a`."""
+    """Return the smaller value that was broadcast to `a`, or `a` itself if there is none.
+
+    For a constant array that is filled with a single number, this is the number.
+    """
     if type(a) is Traced and a.op is ops.broadcast_to:
         # A Python number has no dtype, but the array of its copies has.
         return a if type(value_of(a.inputs[0])) in PYTHON_NUMBERS else a.inputs[0]
@@ -407,7 +454,11 @@ def _before_broadcast(a):
 
 
 def _factor_times_one(row, args, z):
-    """Return x for x * 1, 1 * x, x ** 1 or x.astype(…) that has the shape and dtype of x; else None."""
+    """Return x if the call of `row` computes x * 1, 1 * x, x ** 1 or x.astype(…), else None.
+
+    `args` are the arguments of the call and `z` is its result. The function also returns None if
+    `z` differs from x in shape or dtype.
+    """
     pairs = {
         ops.multiply: [args, args[::-1]],
         ops.power: [args],
@@ -425,20 +476,23 @@ def _factor_times_one(row, args, z):
 
 
 def _cse_key(x):
-    """Return a key that is equal only for the same line, array or number; 0.0 is not -0.0."""
+    """Return a key whose repr is the same only for the same line, the same array or equal numbers.
+
+    The numbers must also have the same type, and 0.0 differs from -0.0.
+    """
     return type(x), x if isinstance(x, (int, float, np.generic, str, slice)) else id(x)
 
 
 @cache
 def _formula(rule):
-    """Return the comment beside a rule in the table, or ""."""
+    """Return the comment in the first line of `rule`, which is its formula in ops.py, or ""."""
     code = getattr(rule, "__code__", None)
     line = linecache.getline(code.co_filename, code.co_firstlineno) if code else ""
     return line.partition("#")[2].strip()
 
 
 def _rng_states():
-    """Return the states of the random generators of NumPy and of Python that are global."""
+    """Return the states of the global random generators of NumPy and Python, to compare them."""
     # `rest` contains a normal number that is kept for the next draw, which then leaves `words` alone.
     _, words, *rest = np.random.get_state()
     return words.tobytes(), rest, random.getstate()

@@ -1,4 +1,4 @@
-"""The Tensors that a function receives while it is recorded: their values must not be read."""
+"""Define Traced, the Tensors that a function receives while it is recorded."""
 
 import operator
 
@@ -13,20 +13,22 @@ PYTHON_NUMBERS = {int, float, bool}
 
 
 class Traced(Tensor):
-    """An input or a line of a program. Its value, an array or a number, is that of the recorded call.
+    """An input or a line of a program, with the array or number that it has in the recorded call.
+
+    The function that is being recorded must not read this value, because later calls have others.
 
     Attributes
     ----------
     trace : Trace
-        The call that it belongs to.
+        The recorded call.
     op, inputs, params : Primitive or None, tuple, dict
-        The row that computes it, with arguments and keywords; None for an input.
+        The row that the line calls, with the arguments and keywords. `op` is None for an input.
     reads : list of Traced
-        All Traced among these.
+        All Traced among the arguments and keywords.
     root : Traced
-        The line whose array holds its entries: itself, or another if it is a view.
+        The Traced whose array owns the memory: this one, or another one if the array is a view.
     origin : Origin
-        Which rule computes it, if one does.
+        Describes the gradient rule that computes the line, or is NO_ORIGIN.
     """
 
     opaque = True
@@ -37,14 +39,14 @@ class Traced(Tensor):
     dtype = property(lambda self: np.result_type(np.asarray(self._value)))
 
     def process(self, row, args, params):
-        """Return the result of a call of `row`: a line of the program."""
+        """Record a call of `row` as a line of the program, and return its result."""
         return self.trace.process(row, args, params)
 
 
 def mapped(f, x, of_key=lambda key: key):
-    """Return `x` with every part of its tuples, lists and dicts replaced by f(part).
+    """Return `x` with every value in its tuples, lists and dicts replaced by f(value).
 
-    The keys of dicts are replaced by of_key(key).
+    `x` may be nested. Each key of a dict is replaced by of_key(key).
     """
     if type(x) in (tuple, list):
         return type(x)([mapped(f, part, of_key) for part in x])
@@ -93,7 +95,10 @@ PYTHON_ROWS = {
 
 
 def _apply(row, *args):
-    """Return the result of a Python operator on Traced and numbers (see PYTHON_ROWS)."""
+    """Return the result of the operator of `row` for `args`, which are Traced and other values.
+
+    If all values are Python numbers, so is the result (see PYTHON_ROWS).
+    """
     numbers = all(type(value_of(a)) in PYTHON_NUMBERS for a in args)
     return (PYTHON_ROWS[row] if numbers else row)(*args)
 

@@ -1,7 +1,8 @@
-"""A program as Python source: one NumPy call a line.
+"""Write a program as Python source, with one NumPy call in each line.
 
-Every Traced gets a name: the user's, `g_x` for the gradient of `x`, or t1, t2, … Buffers are m1,
-m2, …, constant arrays without a name of the user's c1, c2, …
+Every Traced gets a name: the name that the user's variable has, or `g_x` for the gradient of `x`,
+or else t1, t2, … Buffers are called m1, m2, …, and constant arrays that have no name in the user's
+code are called c1, c2, …
 """
 
 import builtins
@@ -47,7 +48,10 @@ MOST_ENTRIES = 64  # entries of the largest constant array that is written into 
 
 
 class _Code(str):
-    """A piece of source. Its repr is itself, so repr writes the tuples and lists around it."""
+    """A piece of source code whose repr has no quotes.
+
+    So the repr of a tuple or list of such pieces is source code too.
+    """
 
     __repr__ = str.__str__
 
@@ -58,7 +62,7 @@ class Writer:
     Parameters
     ----------
     trace : Trace
-        What was recorded. Its names are used where they are free.
+        The recorded call. The names that it has for values are used unless they are taken.
 
     Attributes
     ----------
@@ -78,20 +82,21 @@ class Writer:
         self.name = self.unique_name(trace.name)
 
     def function(self, name, inputs, lines, returned, saved=None):
-        """Write one function.
+        """Add one function to the source.
 
         Parameters
         ----------
         name : str
-            Its name.
+            The name of the function.
         inputs : list of Traced
-            Its parameters.
+            The parameters of the function.
         lines : list of Traced
-            What it computes.
+            The lines of its body.
         returned : object
-            Traced and constants, in tuples, lists and dicts.
+            The result: Traced and constants, in tuples, lists and dicts.
         saved : tuple of Traced, optional
-            Returned beside `returned`, for the backward functions.
+            Values for the backward functions. If they are given, the function returns the pair
+            (returned, saved).
         """
         results = [*traced_in(returned), *(saved or ())]
         buffers, out = assign_buffers(lines, results, lambda: self.numbered("m"))
@@ -141,11 +146,14 @@ class Writer:
         self.texts.append("\n".join([*text, f"    return {result}\n"]))
 
     def returned_source(self, returned, held):
-        """Return the source of a function's results; those in the memory of `held` are copied."""
+        """Return the source of the result `returned` of a function.
+
+        A result is copied if its memory also belongs to an earlier result or to a Traced in `held`.
+        """
         held = {None, *(x.root.number for x in held)}
 
         def source(x):
-            """Return the source of one result, with `.copy()` if another holds its memory."""
+            """Return the source of one result, with `.copy()` if its memory is used elsewhere."""
             root, value = x.root.number if isinstance(x, Traced) else None, value_of(x)
             shared = (
                 # Broadcast arrays, whose entries may be one in memory, are read-only.
@@ -162,7 +170,7 @@ class Writer:
         return repr(mapped(source, returned, lambda key: _Code(self.value_source(key))))
 
     def build(self):
-        """Return the source, and the namespace after running it: functions and constants by name."""
+        """Run the source, and return it with its namespace, a dict of functions and constants."""
         header = "\n".join([*self.imports, "", *self.header]).rstrip()
         source = f"{header}\n\n\n" + "\n\n".join(self.texts)
         exec(compile(source, f"<{self.name}, compiled>", "exec"), self.namespace)
@@ -171,11 +179,12 @@ class Writer:
     # --- A line ---------------------------------------------------------------------------------
 
     def is_inlined(self, node):
-        """Return True for a transpose that is read once: it is written inside the line that reads it.
+        """Return True if `node` is a transpose to be written inside the only line that reads it.
 
-        A transpose with a name stays a line: the user's name for it, or that of a parameter, if the
-        forward function saved it. So does the transpose of a transpose, because a long row of
-        them, each written inside the next, would exceed the recursion limit.
+        A transpose that already has a name stays a separate line. The name is that of a variable of
+        the user, or that of a parameter if the forward function has saved the transpose. The
+        transpose of a transpose also stays a separate line, because a long chain of transposes
+        inside each other would exceed the recursion limit.
         """
         return (
             node.op is ops.transpose
@@ -188,15 +197,17 @@ class Writer:
     def name_of(self, node, last=None):
         """Return the name of a Traced, which is chosen at the first call.
 
-        That is the user's name for it. The last line of each call of a rule computes the gradient
-        of an input x of the row, its `origin.of`, and is called g_x. All others are t1, t2, …
+        The name is that of the user's variable, if there is one. The last line in each call of a
+        rule computes the gradient of an input x of the row, `node.origin.of`, and is called g_x.
+        All other lines are called t1, t2, …
 
         Parameters
         ----------
         node : Traced
             An input or a line.
         last : dict, optional
-            {call of a rule: its last line}, needed where a line is written.
+            For the number of each call of a rule, the last line of the call. Must be passed when
+            `node` is written as a line.
         """
         if node.number not in self.named:
             name, x = self.trace.names.get(node.number), node.origin.of
@@ -208,7 +219,10 @@ class Writer:
         return self.named[node.number]
 
     def expression(self, node, out=None):
-        """Return the call that computes `node`, which writes into the buffer `out` if one is given."""
+        """Return the source of the call that computes `node`.
+
+        `out` is the name of the buffer that the call writes into, or None.
+        """
         function, args, params = node.op.function, node.inputs, node.params
         texts = [self.value_source(a, node) for a in args]
         if out:  # a ufunc without keywords, or the table's `where`: `takes_out` allows no others
@@ -238,7 +252,10 @@ class Writer:
         return f"{callee}({', '.join(texts)})"
 
     def function_name(self, row):
-        """Return the name of a row's function: NumPy's, Python's, the table's, or the user's."""
+        """Return the name of the function of `row` in the source, such as "np.exp".
+
+        A function that is neither in NumPy nor built into Python is defined at its first use.
+        """
         # The table's `add` is operator.add, which takes no `out`, so a program calls np.add.
         function = UFUNCS.get(row.function, row.function)
         # The name alone is not enough: a function of the user may be called "sum".
@@ -257,7 +274,10 @@ class Writer:
         return self.named[id(row)]
 
     def value_source(self, x, line=None):
-        """Return the source of a value, as an argument of `line` if that is given."""
+        """Return the source of the value `x`.
+
+        If `x` is an argument of the line `line`, a NumPy number may be written as a Python number.
+        """
         if isinstance(x, Traced):
             return self.expression(x) if x.op and self.is_inlined(x) else self.name_of(x)
         if isinstance(x, (list, tuple)):
@@ -289,7 +309,7 @@ class Writer:
         return "..." if x is ... else repr(x)
 
     def index_source(self, index):
-        """Return the source between the brackets of an index."""
+        """Return the source of `index`, as it is written between brackets."""
         if isinstance(index, slice):
             ends = [index.start, index.stop] + [index.step] * (index.step is not None)
             return ":".join(["" if end is None else self.value_source(end) for end in ends])
@@ -298,7 +318,11 @@ class Writer:
         return self.value_source(index)
 
     def constant(self, x):
-        """Return the name of an array, float or other object that the function used as a constant."""
+        """Return the name of a constant `x`, an array or another object that the function used.
+
+        At its first use, add the value to the namespace, and its definition or a comment to the
+        source.
+        """
         if id(x) not in self.named:
             original = self.trace.originals.get(id(x), x)
             name, _ = self.trace.constant_names.get(id(original), (None, None))
@@ -327,7 +351,7 @@ class Writer:
     def unique_name(self, name):
         """Return `name` as a valid identifier that no earlier call returned.
 
-        It gets a numeric suffix if it is already used.
+        A numeric suffix is added to a name that is already used.
         """
         # A valid identifier stays as it is, also with letters outside ASCII.
         name = re.sub(r"[^0-9A-Za-z_]", "_", name) if not name.isidentifier() else name
@@ -340,5 +364,5 @@ class Writer:
         return name
 
     def numbered(self, letter):
-        """Return the next name of a kind, such as t1 and then t2."""
+        """Return the next unused name that is `letter` and a number, such as t1 and then t2."""
         return self.unique_name(f"{letter}{next(self.counts[letter])}")

@@ -1600,9 +1600,9 @@ def test_an_array_that_leaks_is_an_error_when_it_is_used():
         return x
 
     ag.compile(partial(f, box=None))(np.ones(2))
-    with pytest.raises(TypeError, match="multiply: an array of a finished call"):
+    with pytest.raises(TypeError, match="multiply: got an array that belongs to a finished call"):
         leaked[0] * 2
-    with pytest.raises(TypeError, match="an array of a finished call"):
+    with pytest.raises(TypeError, match="belongs to a finished call"):
         ag.compile(lambda x: x * leaked[0])(np.ones(2))
 
     class Kept:
@@ -1613,7 +1613,7 @@ def test_an_array_that_leaks_is_an_error_when_it_is_used():
         return x * 2
 
     ag.compile(keep)(np.ones(2))
-    with pytest.raises(TypeError, match="multiply: an array of a finished call"):
+    with pytest.raises(TypeError, match="multiply: got an array that belongs to a finished call"):
         Kept.x * 2
 
 
