@@ -227,7 +227,7 @@ def test_a_hint_on_an_arrow_keeps_the_other_input_fixed():
         hint for _, hint in walks.wrong_locals(walk, arrow) if "grow" in hint or "still" in hint
     ]
     assert len(asked) > 3 and all(
-        "when y grows a little, and the other input is fixed" in hint for hint in asked
+        "when y grows a little while the other input stays fixed" in hint for hint in asked
     )
 
 
