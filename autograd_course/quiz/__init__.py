@@ -1,1 +1,4 @@
-"""Ask questions without code: predictions, recall, the card, placement; show the record."""
+"""Ask questions that need no code, and show the learner's record.
+
+The questions are predictions, recall questions, the closing card of a lesson, and placement.
+"""

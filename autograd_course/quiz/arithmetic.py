@@ -1,6 +1,6 @@
 """Read the numbers that learners type, including arithmetic.
 
-web/site.js does the same; tests/quiz/typed.json tests both.
+web/site.js does the same for the site. The cases in tests/quiz/typed.json test both.
 """
 
 import math
@@ -39,7 +39,7 @@ _LONGEST = 200
 
 
 def number_in(text):
-    """Return the number in a text, or the result of its arithmetic.
+    """Return the number in a text, or the result of the arithmetic in it, as a float.
 
     Examples of texts are "3", "−0,5", "1/3", "2,410", "1e-8", "f(2) = 3", "2 %", "26 GB", "2**36",
     "3·10 + 10", "(2 − 5)^2", "log 10" and "exp(-2)/3".
@@ -47,7 +47,7 @@ def number_in(text):
     Raises
     ------
     ValueError
-        If the text is not a number; the message says how to write one.
+        If the text is not a number, or if the result is too large. The message says what to write.
     """
     plain = re.sub(r"^about\s+", "", text.strip())
     plain = re.sub(r"([0-9])\s*(?!inf|nan|pi)[a-zA-Z]{2,}$", r"\1", plain)  # a unit
@@ -69,7 +69,10 @@ def number_in(text):
 
 
 class _Reader:
-    """Evaluate arithmetic from left to right; one method for each level of precedence."""
+    """Evaluate arithmetic by recursive descent, with one method for each level of precedence.
+
+    A text that is not arithmetic raises ValueError.
+    """
 
     def __init__(self, text):
         if len(text) > _LONGEST:
@@ -83,7 +86,7 @@ class _Reader:
         return value
 
     def next(self, wanted):
-        """Return and take the next token if it is one of `wanted`; else return None."""
+        """Remove and return the next token if it is one of `wanted`, else return None."""
         return self.tokens.pop(0) if self.tokens and self.tokens[0] in wanted else None
 
     def left_to_right(self, signs, operand):
@@ -127,9 +130,14 @@ class _Reader:
 
 
 def _applied(function, *values):
-    """Return the result of a function.
+    """Return `function(*values)`.
 
-    Raise an error if the result is infinite or not a number, although the values are numbers.
+    Raises
+    ------
+    ValueError
+        If the result is complex, or is nan although no value is nan.
+    OverflowError
+        If the result is infinite although all values are finite.
     """
     value = function(*values)
     if isinstance(value, complex) or math.isnan(value) and not any(map(math.isnan, values)):

@@ -1,8 +1,8 @@
-"""Ask questions that the learner answers before the answer is shown: predict, recall, card, place.
+"""Show questions that the learner answers before our answer is shown: predict, recall, card, place.
 
-The texts of the questions are in lessons/lesson_NN/exercises.py. No function here raises an error,
-and no question has to be answered: the learner can reveal the answer to an unanswered question,
-which is not counted.
+The texts of the questions are in lessons/lesson_NN/exercises.py. The functions that a lesson calls
+raise no errors. No question has to be answered: the learner can show the answer to an unanswered
+question, which then does not count.
 """
 
 import re
@@ -29,9 +29,10 @@ _ROW = {"flex_flow": "row wrap", "align_items": "flex-end", "overflow": "visible
 
 
 def parts(question):
-    """Return [(label, answer, choices)] of a question.
+    """Return [(label, answer, choices), …], with an entry for each part of a Question.
 
-    There is one part, with the label "", unless the answer is a dict.
+    A question has several parts if its answer is a dict. Otherwise there is a single part with the
+    label "", or none if the question has no answer. `choices` is None if the answer is typed.
     """
     if isinstance(question.answer, dict):
         return [
@@ -42,9 +43,18 @@ def parts(question):
 
 
 def right(question, typed):
-    """Return True if every text in `typed` is the answer to its part.
+    """Return True if the learner's answers are all right.
 
-    Raises ValueError if a text cannot be read; the message says how to write the answer.
+    Parameters
+    ----------
+    question : Question
+    typed : list of str
+        The learner's answer to each part.
+
+    Raises
+    ------
+    ValueError
+        If a text cannot be read. The message says how to write the answer.
     """
     return all(
         [
@@ -67,9 +77,9 @@ def _agrees(text, answer, tolerance):
 
 
 def numbers_of(text):
-    """Return the texts of the numbers in a text with several numbers.
+    """Split a text with several numbers into a list of texts, one for each number.
 
-    Examples are "5, 7, 9", "[5 7 9]", "0,5; 0,7", "tensor([5., 7.])" and "3 * 4, log 10".
+    Examples of texts are "5, 7, 9", "[5 7 9]", "0,5; 0,7", "tensor([5., 7.])" and "3 * 4, log 10".
     """
     inner = re.sub(r"^(np\.|torch\.)?(array|tensor)", "", text.strip()).strip("[]() ")
     more = inner.count("(") - inner.count(")")  # of these brackets were parts of a number
@@ -81,7 +91,10 @@ def numbers_of(text):
 
 
 def _is_near(text, answer, tolerance):
-    """Return True if the number in a text is the answer; "70 %" is 70, and 0.7 too."""
+    """Return True if the number in a text equals the answer within the tolerance.
+
+    "70 %" equals the answers 70 and 0.7.
+    """
     x = number_in(text)
     in_percent = text.rstrip().endswith("%") and near(x / 100, answer, tolerance)
     return near(x, answer, tolerance) or in_percent
@@ -101,7 +114,7 @@ def shape_in(text):
 
 
 def shown(answer):
-    """Return an answer as the learner reads it."""
+    """Return an answer as text, in the form in which it is shown to the learner."""
     if isinstance(answer, bool):
         return "yes" if answer else "no"
     if isinstance(answer, list):
@@ -111,15 +124,21 @@ def shown(answer):
     return minus(f"{answer:,}") if isinstance(answer, int) else number(answer)
 
 
-# ---------------------------------------------------------------- what all of them are made of
+# ---------------------------------------------------------------- parts of the widgets
 
 
 class Panel(widgets.VBox):
-    """Show a box of widgets, with static HTML and text for a reader without a kernel.
+    """Show a box of widgets, with a static version for a reader without a kernel.
 
-    `html` has the answers folded; `text` leaves them out.
-
-    asks: the name of the prediction in the box, if there is one; `children[0]` is then its Ask.
+    Parameters
+    ----------
+    children : list of widgets
+    html : str
+        The static version as HTML, with folded answers.
+    text : str
+        The static version as plain text, without answers.
+    asks : str or None
+        The name of the prediction that the box asks, if any. `children[0]` is then its Ask.
     """
 
     def __init__(self, children, html, text, asks=None):
@@ -151,7 +170,11 @@ def as_html(markdown):
 
 
 def say(markdown, above="", role=""):
-    """Return Markdown as HTML for HTMLMath, which sets the maths; `above` is trusted HTML."""
+    """Convert Markdown to HTML for the widget HTMLMath, which renders the formulas.
+
+    `above` is HTML that is put before the text; it is not escaped. `role` is an HTML attribute of the
+    whole, such as POLITE.
+    """
     return f'<div {role} style="line-height:1.5;max-width:50em">{above}{as_html(markdown)}</div>'
 
 
@@ -160,15 +183,18 @@ def fold(summary, markdown):
 
 
 def missing(what, name):
-    """Return a panel that reports a name which was not declared."""
-    text = f"There is no {what} {name!r}: write the name as the lesson has it."
+    """Return a Panel with the message that there is no question of this name.
+
+    `what` is the kind of question: "prediction", "lesson" or "card".
+    """
+    text = f"There is no {what} {name!r}. Write the name exactly as the lesson does."
     return Panel([widgets.HTML(f"<div>{escape(text)}</div>")], escape(text), text)
 
 
 class _Part:
-    """Show the box or the choices for one part of an answer.
+    """Hold the text box or the choices for one part of an answer.
 
-    `text` is the answer that was typed or chosen, or "".
+    The property `text` is the answer that was typed or chosen, or "" if there is none yet.
     """
 
     def __init__(self, label, answer, choices):
@@ -218,13 +244,27 @@ def _praise(good, sure):
 
 
 class Ask(widgets.VBox):
-    """Ask one question: boxes, perhaps a choice of confidence, and a button that opens the answer.
+    """Show one question: boxes for the answer, and a button that shows our answer.
 
     If the learner presses the button again, the question can be answered again.
 
-    `opened(self)` is called each time an answer opens: `good` is True, False, or None if no answer
-    was given; `openings` counts the calls. `praise(good, sure)` is the sentence on top of the first
-    answer. `earlier` is a recorded prediction, shown open from the start.
+    Parameters
+    ----------
+    question : Question
+    opened : callable
+        `opened(ask)` is called with this Ask each time our answer is shown. `ask.good` is then True,
+        False, or None if the learner gave no answer, and `ask.openings` counts the calls.
+    above : str
+        Markdown to show above the boxes.
+    number : str
+        The number of the question, or "" for a question without a number.
+    sure : bool
+        If True, also ask how sure the learner is.
+    praise : callable
+        `praise(good, sure)` returns the sentence above our answer when it is shown for the first
+        time.
+    earlier : dict, optional
+        The learner's recorded prediction. If it is given, our answer is shown from the start.
     """
 
     def __init__(
@@ -293,9 +333,9 @@ class Ask(widgets.VBox):
             control.disabled = is_open
 
     def _verdict(self):
-        """Return HTML with a remark and the learner's answer beside ours.
+        """Return HTML with a remark and a table of the learner's answer beside our answer.
 
-        Return "" if no answer was given.
+        If the learner gave no answer, return "".
         """
         if self.good is None:
             return ""
@@ -326,9 +366,10 @@ class Ask(widgets.VBox):
 
 
 def predict(name):
-    """Show the boxes for prediction `name`, a choice of confidence, and a button for the answer.
+    """Show a prediction: boxes for the answer, a choice of confidence, and a button for our answer.
 
-    The first answer is recorded and shown again.
+    The learner's first answer is recorded, and is shown when the lesson is opened again. `name` is a
+    name such as "02.both".
     """
     registered()
     if name not in PREDICTIONS:
@@ -344,9 +385,10 @@ def predict(name):
 
 
 def recall(lesson):
-    """Show the three opening questions of a lesson, by number.
+    """Show the three opening questions of a lesson, given by its number, such as "02".
 
-    They are followed by the earlier predictions that were certain and wrong, three at a time.
+    They are followed by the predictions of earlier lessons that the learner was certain about but got
+    wrong. Three of these are shown at first, and the others after a click on a button.
     """
     registered()
     if lesson not in RECALL:
@@ -398,7 +440,11 @@ def _returning(name):
 
 
 def card(lesson):
-    """Show a box for the learner's closing card, saved as typed, and then our card beside it."""
+    """Show a text box for the learner's summary of a lesson, and a button that shows ours beside it.
+
+    Such a summary is called a card and has at most six lines. It is saved while the learner types.
+    `lesson` is the number of the lesson, such as "02".
+    """
     registered()
     if lesson not in CARDS:
         return missing("card", lesson)
@@ -459,9 +505,9 @@ def card(lesson):
 
 
 def _as_typed(lines):
-    """Return lines typed by a person as an HTML list.
+    """Return the lines that a learner typed as an HTML list.
 
-    Every character is kept; text in `backticks` becomes code.
+    Text in `backticks` becomes code. All other characters are shown as they were typed.
     """
     items = (
         re.sub("`([^`]+)`", r'<code style="white-space:pre">\1</code>', escape(line, quote=False))
@@ -475,10 +521,11 @@ def _list(lines):
 
 
 def place():
-    """Show lesson 00's folded questions for learners who already know gradients.
+    """Show the questions of lesson 00 that tell an experienced learner where to begin.
 
-    Each answer is followed by the lesson to begin with. The questions of a later lesson appear once
-    the earlier ones are right, so that no beginner meets questions far ahead of them.
+    They are folded at first. Below them is the lesson to begin with, which follows from the answers
+    so far. The questions about a later lesson appear once the questions before them are right, so
+    that beginners do not see questions that are too hard for them.
     """
     registered()
     groups, number = {}, 0
@@ -537,17 +584,18 @@ def place():
 
 
 def _begin(lesson):
-    """Return Markdown that tells the learner to begin with this lesson.
+    """Return Markdown that tells the learner to begin with `lesson`, such as "02".
 
-    It contains the lesson's title if its notebook is in this folder.
+    It contains the title of the lesson if its notebook is in the current folder, else the number.
     """
     return f"**Begin with {record.lessons().get(lesson, lesson)}.**"
 
 
 def _twin(questions, title):
-    """Return HTML with the answers folded, and text with the questions alone.
+    """Return (HTML, text) for the static version of a Panel with some questions.
 
-    The HTML leaves out the questions, because the cell above contains them.
+    The HTML contains only the answers, folded, because the cell above contains the questions. The
+    text contains the title and the questions.
     """
     asked, reveals = (
         [question.question for question in questions],

@@ -1,4 +1,4 @@
-"""Show the learner's record: progress."""
+"""Show the learner's record with the function `progress`."""
 
 from html import escape
 
@@ -11,10 +11,14 @@ from . import texts
 
 
 def progress():
-    """Draw the number of right answers so far, lesson by lesson.
+    """Draw a table with the number of right answers in each lesson so far.
 
-    Lessons without an answer are folded. The report also shows how often the learner was right when
-    sure, and how to delete the record.
+    Lessons without an answer are folded. The report also shows how often the learner was right at
+    each level of confidence, and how to delete the record.
+
+    Returns
+    -------
+    Picture
     """
     exercises.registered()
     kept, titles = record.read(), record.lessons()
@@ -51,7 +55,10 @@ def progress():
 
 
 def _calibration(predictions):
-    """Return [(confidence, "3 of 4 right"), …] for the predictions."""
+    """Return [(confidence, text), …] for the learner's recorded predictions.
+
+    The text is, for example, "3 of 4 right". A level of confidence that was never chosen is left out.
+    """
     made = {
         sure: [one["right"] for one in predictions if one["sure"] == sure] for sure in record.SURE
     }
@@ -59,12 +66,15 @@ def _calibration(predictions):
 
 
 def _gym(trained):
-    """Return a line about the problems answered in the gym, if there are any."""
+    """Return a list with a line about the problems answered in the gym, or an empty list.
+
+    `trained` holds the records of the gym's problems.
+    """
     right, all_of_them = (
         sum(one["right"] for one in trained),
         sum(one["right"] + one["missed"] for one in trained),
     )
-    return [f"In the gym: {right} of {all_of_them} right at once."] * bool(all_of_them)
+    return [f"In the gym: {right} of {all_of_them} right at the first attempt."] * bool(all_of_them)
 
 
 def _notes(something):
@@ -74,7 +84,7 @@ def _notes(something):
     if back := record.returning():
         notes.insert(
             0,
-            f"Certain, and wrong: {', '.join(back)}. Worth remembering, so they come back when a later lesson opens.",
+            f"Certain but wrong: {', '.join(back)}. These questions come back at the start of a later lesson.",
         )
     if record.unreadable():
         notes[-1] = (

@@ -1,7 +1,7 @@
 r"""Declare the questions of a lesson that are not exercises: predictions, recall, the summary card.
 
-`lessons/lesson_NN/exercises.py` declares them, `questions.py` shows them, and `sync_notebooks.py`
-copies the questions into the notebook. Every text is Markdown with $maths$.
+`lessons/lesson_NN/exercises.py` calls these functions, `questions.py` shows the questions, and
+`sync_notebooks.py` copies the questions into the notebook. Every text is Markdown with $maths$.
 
     prediction("02.both", question="x is nudged by 0.1 and y by 0.2. About how far does z move?", answer=3.0, tolerance=0.2,
                reveal="12 · 0.1 + 9 · 0.2 = **3.0**.")
@@ -11,10 +11,10 @@ copies the questions into the notebook. Every text is Markdown with $maths$.
     recall("02", [Question("Which points does the central difference use?", reveal="Those at x − h and x + h."), …three…])
     card("02", ["Multiply along a path, add over the paths.", …at most six…])
 
-The type of the answer decides how it is entered: a number is typed ("3", "-0.5", "1/3",
-"3*4 + log(2)"), a tuple is a shape ("(2, 3)"), a list is a row of numbers ("5, 7, 9"), a bool is
-yes or no, and a text is one of `choices`. If the answer is None, nothing is entered.
-The reveal begins with the answer and gives the reason.
+The type of the answer decides how the learner enters it. A number is typed ("3", "-0.5", "1/3",
+"3*4 + log(2)"), a tuple is typed as a shape ("(2, 3)"), and a list as a row of numbers ("5, 7, 9").
+For a bool, the learner chooses yes or no, and for a str, one of `choices`. If the answer is None,
+the learner enters nothing. `reveal` begins with the answer and gives the reason.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,21 @@ BROUGHT_BACK = []  # functions that take a lesson, and return further widgets fo
 class Question:
     """Hold one question with its answer.
 
-    `tolerance` is absolute; the default is two thousandths of the answer, if it is a number.
+    Attributes
+    ----------
+    question : str
+        Markdown.
+    answer : object
+        The right answer, or a dict {label: right answer} for a question with several parts. The type
+        of the answer decides how the learner enters it.
+    reveal : str
+        Markdown that begins with the answer and gives the reason.
+    choices : list of str or None
+        The choices for an answer that is chosen; for a question with several parts a dict {label:
+        list}.
+    tolerance : float or None
+        The largest absolute difference at which a number is still right. The default, None, means
+        0.2 % of the answer.
     """
 
     question: str
@@ -46,26 +60,42 @@ class Question:
 
 
 def prediction(name, *, question, answer, reveal, choices=None, tolerance=None):
-    """Declare prediction `name`, "NN.word"; shown by `predict(name)`."""
+    """Declare the prediction that `questions.predict(name)` shows.
+
+    `name` consists of the lesson's number and a word, as in "02.both". The other arguments are the
+    attributes of the Question.
+    """
     PREDICTIONS[name] = Question(question, answer, reveal, choices, tolerance)
 
 
 def recall(lesson, questions):
-    """Declare the three opening questions of a lesson; shown by `recall(lesson)`.
+    """Declare the opening questions of a lesson, which `questions.recall(lesson)` shows.
 
-    They are about earlier lessons.
+    `questions` is a list of three Questions about earlier lessons.
     """
     RECALL[lesson] = questions
 
 
 def card(lesson, lines):
-    """Declare the lines of a lesson's closing card, six at most; shown by `card(lesson)`."""
+    """Declare our summary of a lesson, which `questions.card(lesson)` shows.
+
+    `lines` is a list of at most six lines of Markdown.
+    """
     CARDS[lesson] = lines
 
 
 def placement(lesson, why, questions):
-    """Declare the questions for learners who may begin later than at `lesson`.
+    """Declare questions that decide whether a learner should begin with `lesson`.
 
-    Call this function in the order of the lessons.
+    A learner who misses one of these questions, and none of the questions for earlier lessons, should
+    begin with `lesson`. Call this function in the order of the lessons.
+
+    Parameters
+    ----------
+    lesson : str
+        The number of the lesson, such as "05".
+    why : str
+        The reason to begin there, as Markdown.
+    questions : list of Question
     """
     PLACEMENT[lesson] = why, questions
