@@ -37,7 +37,10 @@ _RENAMED = {"absolute": "abs", "amax": "max", "amin": "min"}
 
 
 def _reject(t, message):
-    """Raise TypeError; while a program is recorded, store it, because the function may catch it."""
+    """Raise TypeError with this message about the Tensor `t`.
+
+    While `compile` records a function, the error is also stored, because the function may catch it.
+    """
     error, value = TypeError(message), to_array(t)
     if isinstance(value, Tensor):
         value.trace.refused.append(error)
@@ -218,7 +221,11 @@ def _len(self):
 
 
 def item(self):
-    """Return the only element as a Python number."""
+    """Return the only element of this Tensor as a Python number.
+
+    Raise ValueError if the Tensor does not have exactly one element, and TypeError if the number
+    would be treated as a constant inside a function that is being differentiated or compiled.
+    """
     if self.level and not is_constant(self):
         _reject(
             self,
@@ -254,7 +261,10 @@ def _repr(self):
 
 
 def _reduce(self):
-    """Copy and pickle a leaf with its gradient, as a new Tensor with a new creation number."""
+    """Return what copy and pickle need to make a new Tensor from a leaf, including its `.grad`.
+
+    The new Tensor has a new creation number. Raise TypeError if this Tensor is not a leaf.
+    """
     if self.op is not None or self.level:
         made_by = f"the result of {self.op.name}" if self.op else "the argument of a transform"
         raise TypeError(
@@ -272,15 +282,17 @@ def _reduce(self):
 def _setitem(self, index, value):
     _reject(
         self,
-        "items of a Tensor cannot be assigned, because gradients flow through its old values: "
+        "items of a Tensor cannot be assigned, because gradients flow through the old values: "
         "use where(mask, new, t) or concatenate for a new Tensor, or t.data = … on a leaf",
     )
 
 
 def _in_place(self, other):
-    """Let Python compute `x += y` as `x = x + y`, except for a leaf.
+    """Return NotImplemented, so that Python computes `x += y` as `x = x + y`.
 
-    In a training loop `p -= lr * p.grad` would bind the name p to a new Tensor and train nothing.
+    Raise TypeError for a leaf that requires a gradient: in a training loop `p -= lr * p.grad` would
+    bind the name p to a new Tensor and train nothing. Also raise TypeError for an array in a
+    function that is being compiled.
     """
     # A number cannot be written into: there x += y is x = x + y anyway.
     if self.opaque and isinstance(self._value, np.ndarray):

@@ -1,7 +1,7 @@
 """Rows: functions with one rule per argument, and the properties of the four kinds of row.
 
-`elementwise`, `linear`, `bilinear` and `primitive` make a row; ops.py is the table of them. The
-last function of this file exists only for speed.
+`elementwise`, `linear`, `bilinear` and `primitive` make a row. The table of all rows is in ops.py.
+The last function of this file exists only for speed.
 """
 
 from contextlib import suppress
@@ -22,20 +22,21 @@ _arrays = _scalars | {ndarray}
 
 
 class Primitive:
-    """A row of the table: a function on arrays, and how gradients pass through each argument.
+    """A row of the table: a function on arrays, with a gradient rule for each argument.
 
-    `elementwise`, `linear`, `bilinear` and `primitive` make the four kinds. Arguments that can have
-    a gradient are positional. Keywords follow the inputs in the parameters of a rule; they may be
-    given by position in a call, as in NumPy, unless they are keyword-only in the rule.
+    `elementwise`, `linear`, `bilinear` and `primitive` make the four kinds of row, and describe the
+    parameters. Arguments that can have a gradient are positional. In the parameters of a rule,
+    keywords come after the inputs. A call may pass a keyword by position, as in NumPy, unless it is
+    keyword-only in the rule.
 
     Attributes
     ----------
     kind, name : str
-        The kind, and the name in error messages and graphs.
+        The kind, such as "linear", and the name in error messages and graphs.
     function : callable
         The function on arrays.
     rules, pushes : sequence of callable or None
-        The rule of each argument for the backward pass, and for forward mode.
+        For each argument, the rule for the backward pass and the rule for forward mode.
     rule : callable
         `rule(i)` is the rule of argument i.
     arity : int or None
@@ -85,7 +86,11 @@ class Primitive:
                 )
 
     def _read_names(self):
-        """Return the names of inputs and keywords in the rules, and how many may be positional."""
+        """Return the names of the inputs, the names of the keywords, and a number.
+
+        The names are read from the signatures of the rules. The number says how many of the
+        keywords may be passed by position. Raise TypeError if a rule takes too few arguments.
+        """
         count = 1 if self.arity is None else self.arity
         input_names, keywords, named = (), (), 0
         if self.function and not any(self.rules):  # the function may still have keywords
@@ -119,15 +124,20 @@ class Primitive:
         return self.name  # copied and pickled by name, as functions are
 
     def __call__(self, *args, **params):
-        """Call the row on arrays and Tensors."""
+        """Return the result of the function for arrays and Tensors.
+
+        The result is a Tensor if an argument is a Tensor, else an array or a number.
+        """
         if len(args) != self.arity or params and self.arity > 1:
             return self.record(args, params)
         return self.fast_call(*args, **params) if params else self.fast_call(*args)
 
     def record(self, args, params):
-        """Call the function on plain values, or let the highest Tensor process the call.
+        """Return the result of a call with the positional arguments `args` and keywords `params`.
 
-        Every call comes here, except those that `_fast_call` handles.
+        If there are Tensors among the arguments, the Tensor on the highest level processes the
+        call. Otherwise the function is called on the plain values. Every call of a row comes here,
+        except those that `_fast_call` handles.
         """
         if len(args) != self.arity and self.arity is not None:
             args, params = self._split(args, params)
@@ -154,13 +164,16 @@ class Primitive:
         return (tracer.get() or top).process(self, args, params)
 
     def compute(self, values, params):
-        """Return the result for plain values: an array or a NumPy scalar."""
+        """Return the result of the function for plain values, as an array or a NumPy scalar."""
         z = self.call_function(values, params)
         is_array = isinstance(z, (ndarray, np.generic))
         return z if is_array else as_array(z, f"{self.name}: its result")[()]
 
     def call_function(self, values, params):
-        """Return the result of the function for plain values; errors show the row and shapes."""
+        """Return the result of the function for plain values, as the function returns it.
+
+        An error names the row and the shapes of the values.
+        """
         try:
             z = self.function(*values, **params)
         except (TypeError, ValueError, IndexError) as error:
@@ -174,7 +187,10 @@ class Primitive:
         return z
 
     def _check_keywords(self, params):
-        """Raise TypeError for an invalid keyword; return a Traced among the values, or None."""
+        """Raise TypeError if a keyword in `params` is unknown or has a value with a gradient.
+
+        Return the first Traced among the values, or None.
+        """
         if unknown := [name for name in params if name not in self.keywords]:
             raise argument_error(
                 self.name,
@@ -197,7 +213,11 @@ class Primitive:
                 )
 
     def _split(self, args, params):
-        """Return inputs and keywords. As in NumPy, keywords may be positional, as in sum(x, 0)."""
+        """Return the inputs and the keywords of a call that passes keywords by position.
+
+        NumPy allows such calls too, as in sum(x, 0). Raise TypeError if the number of arguments is
+        wrong.
+        """
         if not self.arity:
             raise TypeError(f"{self.name}: expected one rule for each input, got none")
         extra = args[self.arity :]
@@ -211,7 +231,11 @@ class Primitive:
         return args[: self.arity], {**dict(zip(self.keywords, extra)), **params}
 
     def push_tangents(self, tangents, z, values, params):
-        """Return the tangent of `z`: the sum over the arguments that have a tangent."""
+        """Return the tangent of the result `z` of a call with these values and keywords.
+
+        `tangents` maps the positions of arguments to their tangents, whose contributions are added.
+        Raise TypeError if the row has no push for one of these arguments.
+        """
         if self.kind == "bilinear":
             terms = [self(*values[:i], t, *values[i + 1 :], **params) for i, t in tangents.items()]
         elif self.kind == "linear":  # in all its arguments together
@@ -231,7 +255,7 @@ class Primitive:
 
 
 def is_constant(t):
-    """Return True if no derivative of any level, and no program, depends on the Tensor `t`."""
+    """Return True if neither a derivative nor a program that is being recorded depends on `t`."""
     while isinstance(t, Tensor):
         if t._requires_grad or t.tangent is not None or t.opaque:
             return False
@@ -240,7 +264,7 @@ def is_constant(t):
 
 
 def traced_in(x):
-    """Yield every Traced in `x`, an argument of a call, also in tuples, lists and dicts."""
+    """Yield every Traced in `x`, including those in nested tuples, lists and dicts."""
     if isinstance(x, Tensor) and x.opaque:
         yield x
     elif type(x) in (tuple, list, dict):
@@ -249,18 +273,21 @@ def traced_in(x):
 
 
 def elementwise(function, *rules, name=None, doc=None):
-    """Return a row whose Jacobian is diagonal: its rules serve reverse and forward mode.
+    """Return a row for a function that works entry by entry.
+
+    The Jacobian of such a function is diagonal, so the same rules serve reverse and forward mode.
 
     Parameters
     ----------
     function : callable
         The function on arrays.
-    *rules : callable
-        One per argument. `rule(g, z, x, y, …, **keywords)` returns the gradient of that argument:
-        `g` is the upstream gradient, `z` the output, `x, y, …` the inputs. The engine undoes
+    *rules : callable or None
+        A rule for each argument, or None for an argument without a derivative. The call
+        `rule(g, z, x, y, …, **keywords)` returns the gradient of the argument, where `g` is the
+        upstream gradient, `z` is the output, and `x, y, …` are the inputs. The engine undoes
         broadcasting.
     name, doc : str, optional
-        The name in error messages, and the docstring.
+        The name in error messages, by default that of `function`, and the docstring.
 
     Returns
     -------
@@ -271,18 +298,20 @@ def elementwise(function, *rules, name=None, doc=None):
 
 
 def linear(function, *rules, each=None, name=None, doc=None):
-    """Return a row that is jointly linear in all its arguments.
+    """Return a row for a function that is linear in all its arguments together.
 
-    Forward mode applies the function itself to the tangents; a rule is its transpose.
+    Forward mode applies the function itself to the tangents. A rule applies the transpose of the
+    function to the upstream gradient.
 
     Parameters
     ----------
     function, name, doc
         As for `elementwise`.
     *rules : callable
-        As for `elementwise`; a rule returns a gradient in the shape of its argument.
+        As for `elementwise`. A rule returns a gradient in the shape of its argument.
     each : callable, optional
-        `each(i)` returns the rule of argument i, for a function of any number of arguments.
+        For a function of any number of arguments, pass `each` instead of rules: `each(i)` returns
+        the rule of argument i.
 
     Returns
     -------
@@ -293,7 +322,10 @@ def linear(function, *rules, each=None, name=None, doc=None):
 
 
 def bilinear(function, *rules, name=None, doc=None):
-    """Return a row that is linear in each argument; forward mode replaces one by its tangent.
+    """Return a row for a function that is linear in each argument separately, such as a product.
+
+    Forward mode calls the function with one argument replaced by its tangent, for each argument
+    that has a tangent, and adds the results.
 
     Parameters
     ----------
@@ -309,17 +341,17 @@ def bilinear(function, *rules, name=None, doc=None):
 
 
 def primitive(function, rules, pushes, name=None, doc=None):
-    """Return a row of the general kind, with a rule and a push per argument.
+    """Return a row of the general kind, with a rule and a push for each argument.
 
     Parameters
     ----------
     function, name, doc
         As for `elementwise`.
     rules : sequence of callable or None
-        One per argument, as for `elementwise`; None for an argument without a derivative.
+        One for each argument, as for `elementwise`. None for an argument without a derivative.
     pushes : sequence of callable or None
-        One per argument. `push(t, z, x, y, …, **keywords)` returns the tangent of the output `z`
-        when the tangent of that argument is `t`.
+        One for each argument: `push(t, z, x, y, …, **keywords)` returns the tangent of the output
+        `z` if the tangent of the argument is `t`. None for an argument without forward mode.
 
     Returns
     -------
@@ -333,11 +365,12 @@ def primitive(function, rules, pushes, name=None, doc=None):
 
 
 def _fast_call(row):
-    """Return a faster `row.record` for the common calls, which passes all others to `record`.
+    """Return a function that handles common calls of `row`, and passes all others to `row.record`.
 
-    A common call has one argument, or two without keywords, with plain values, on one level of
-    reverse mode. For these calls it takes a third of the time of `record`. Because it is a plain
-    function, Python binds it to Tensor as a method without a further call.
+    A common call has one argument, or two arguments and no keywords. Its Tensors are on one level
+    of reverse mode and have plain values. Such a call takes a third of the time of `record`.
+    Because the result is a plain function, Python binds it to Tensor as a method without a further
+    call.
     """
     function, record = row.function, row.record
 

@@ -37,7 +37,7 @@ tracer = ContextVar("tracer", default=None)  # while `compile` records a call: i
 
 
 class Tensor(Value):
-    """An array, its gradient, and how it was computed.
+    """An array with its gradient and a record of how it was computed.
 
     Parameters
     ----------
@@ -51,9 +51,10 @@ class Tensor(Value):
     Attributes
     ----------
     op, inputs, params : Primitive or None, tuple, dict
-        The row that computed this Tensor, its arguments and its keywords. None for a leaf.
+        The row that computed this Tensor, its arguments and its keywords. `op` is None for a leaf,
+        which no row computed.
     values : tuple or list
-        The values of the inputs one level down, as they are passed to the rules.
+        The values of the inputs, one level down. They are passed to the rules.
     edges : sequence of (int, callable)
         The positions of the inputs that require a gradient, each with its rule.
     number : int
@@ -90,10 +91,11 @@ class Tensor(Value):
             self.requires_grad = True
 
     def process(self, row, args, params):
-        """Compute a call of `row` on this level, and record it if an input requires a gradient.
+        """Return the result of calling `row`, recorded if an input requires a gradient.
 
-        The class of the Tensors on the highest level decides what a call does. A `Tensor` records
-        it, a `Dual` pushes tangents, and while `compile` records, it becomes a line of a program.
+        This is the Tensor on the highest level among the arguments. Its class decides what a call
+        does: a `Tensor` records the call, a `Dual` pushes tangents, and a `Traced` makes the call a
+        line of a program.
         """
         level, edges = self.level, []
         values, z = one_level_down(row, args, params, level)
@@ -114,9 +116,10 @@ class Tensor(Value):
         """The value, as a NumPy array.
 
         After an assignment, a backward pass through a Tensor computed from the old value raises
-        RuntimeError. Assigning to items, as in `t.data[0] = 1`, is not detected. An array of another
-        floating dtype changes the dtype of this Tensor and of its `.grad`. Inside a transform the
-        value is read-only, and a constant to every derivative; while `compile` records, a Traced.
+        RuntimeError. Assigning to items, as in `t.data[0] = 1`, is not detected. If an array with
+        another floating dtype is assigned, this Tensor and its `.grad` change to that dtype. Inside
+        a transform the value is read-only, and every derivative treats it as a constant. While
+        `compile` records, the value is a Traced instead of an array.
         """
         if self.level or tracer.get() is not None:
             value = to_array(self)
@@ -174,14 +177,18 @@ class Tensor(Value):
         Parameters
         ----------
         grad : array_like, optional
-            The upstream gradient ∂L/∂self, of this Tensor's shape. Default: 1, for one element.
+            The upstream gradient ∂L/∂self, in the shape of this Tensor. The default is 1 for a
+            Tensor with one element; any other Tensor needs `grad`.
 
         Raises
         ------
         TypeError
             If an argument is unknown, such as PyTorch's `retain_graph`.
         RuntimeError
-            If this Tensor requires no gradient, or if a `.data` it was computed from has changed.
+            If this Tensor requires no gradient, if `grad` is missing, or if the `.data` of a Tensor
+            that it was computed from has changed.
+        ValueError
+            If `grad`, or the `.grad` of a leaf that was set by hand, has the wrong shape.
         """
         if unknown:  # not left to explain_arguments, which would hold `grad` until the pass ends
             error = f"got an unexpected keyword argument {next(iter(unknown))!r}"
@@ -217,7 +224,7 @@ class Tensor(Value):
             t.grad = g
 
     def retain_grad(self):
-        """Keep the gradient of this intermediate result in `.grad` in the next backward passes."""
+        """Make later backward passes store the gradient of this intermediate result in `.grad`."""
         if self.level:
             raise RuntimeError("retain_grad() has no effect in a transform: also return the value")
         self._retain = True
@@ -237,7 +244,7 @@ class Tensor(Value):
 
 
 def new_tensor(kind, value, level):
-    """Return a new Tensor of class `kind`, without the checks of `Tensor(...)`."""
+    """Return a new Tensor of class `kind` with this value and level, without checking the value."""
     t = object.__new__(kind)
     t._value, t.level, t.number = value, level, next(_clock)
     return t
@@ -246,8 +253,9 @@ def new_tensor(kind, value, level):
 def to_array(t):
     """Return the value of a Tensor as an array, whatever its level.
 
-    The value of a Tensor of a transform may be a Tensor of a lower level. While `compile` records,
-    the result is a Traced, for a Tensor of the user the input of the program that stands for it.
+    The value of a Tensor of a transform may be a Tensor of a lower level, whose value is then used.
+    While `compile` records, the result is a Traced: for a Tensor of the user, this is the input of
+    the program that has its value.
     """
     while isinstance(t, Tensor):
         if t.opaque:
@@ -259,7 +267,10 @@ def to_array(t):
 
 
 def one_level_down(row, args, params, level):
-    """Return the values of `args` one level below `level`, and the result of the call there."""
+    """Return a list of the values of `args` one level below `level`, and the result of `row` there.
+
+    Raise TypeError if the result does not consist of real numbers.
+    """
     values = [a._value if isinstance(a, Tensor) and a.level == level else a for a in args]
     # On level 0 all values are arrays. Above it some may be Tensors, for which the row is called.
     if level > 0 and any([isinstance(v, Tensor) for v in values]):
@@ -286,13 +297,14 @@ def backward_pass(output, g):
     output : Tensor
         The Tensor at which the pass starts.
     g : array
-        The upstream gradient of `output`, of its shape.
+        The upstream gradient of `output`, in the same shape.
 
     Yields
     ------
     node, g, grads : Tensor, array, list
-        The Tensor visited, its complete gradient, and a list of the gradients for its inputs: None
-        for an input that requires no gradient; the list is empty for a leaf.
+        The visited Tensor, its complete gradient, and a list with a gradient for each of its
+        inputs. The entry is None for an input that requires no gradient. The list is empty for a
+        leaf.
 
     Raises
     ------
@@ -351,7 +363,10 @@ def input_gradients(node, g):
 
 
 def match_input(gx, node, i):
-    """Convert `gx`, the result of rule `i`, to the shape and dtype of input `i` of `node`."""
+    """Return `gx`, the result of rule `i`, in the shape and dtype of input `i` of `node`.
+
+    Raise an error if `gx` does not consist of real numbers, or if its shape does not fit.
+    """
     value = node.values[i]
     # A rule of the user may return z, x or an array that it writes into again: these are copied.
     own = not node.op.user_defined or isinstance(gx, Tensor)
@@ -373,8 +388,9 @@ def match_input(gx, node, i):
 def leaf_gradients(output, g):
     """Return a list of (Tensor, gradient) for the leaves and for results that retain a gradient.
 
-    No two of these gradients share memory, although a rule may return a view, and both rules of x +
-    y return the same array. The gradient of a result is copied, because its rules also receive it.
+    The gradients are those of `output`, whose own upstream gradient is `g`. No two of them share
+    memory: although a rule may return a view, and both rules of x + y return the same array, each
+    gradient in the list is copied where necessary.
     """
     grads, delivered = [], set()  # the ids of what is in `grads`, which keeps these arrays alive
     for t, gx, _ in backward_pass(output, g):
@@ -388,7 +404,10 @@ def leaf_gradients(output, g):
 
 
 def _accumulated(t, g):
-    """Return `t.grad + g` in the dtype of `g`, or `g` if there is no `.grad`; shapes must agree."""
+    """Return `t.grad + g` in the dtype of `g`, or `g` if `t.grad` is None.
+
+    Raise ValueError if the shapes of `t.grad` and `g` differ.
+    """
     if t.grad is None:
         return g
     old = as_array(t.grad, "backward: the .grad of a leaf")
