@@ -54,7 +54,7 @@ negative = elementwise(operator.neg,
 
 
 def _exponent_less_one(x, y):
-    """Return y − 1 as an exponent of x; but 0 where x = y = 0, so that y·xʸ⁻¹ is 0 there."""
+    """Return the exponent y − 1 of x, but 0 where x = y = 0, so that y·xʸ⁻¹ is 0 there."""
     if np.ndim(y) == 0 and not isinstance(y, Tensor):
         return y - 1 if y != 0 else y
     if y.dtype.kind in "bu":  # True − True is refused, and 0 − 1 would wrap around
@@ -135,7 +135,8 @@ _BITS = {"f": np.int32, "d": np.int64}
 def _where(c, x, y, out=None):
     """Return np.where(c, x, y), but faster if y is 0.
 
-    np.where is slow on a mask that changes often. If y is 0, the bits of x are masked instead.
+    np.where is slow if neighbouring entries of `c` often differ. So if y is 0, the bits of x are
+    masked instead, in the array `out` if it is given. In all other cases `out` is ignored.
     """
     if (
         type(x) is type(c) is np.ndarray
@@ -213,7 +214,7 @@ where = elementwise(_where,
 
 
 def _keep_dims(a, x, axis):
-    """Return `a`, a reduction of `x` over `axis`, in a shape that broadcasts against `x`."""
+    """Return `a`, a reduction of `x` over `axis`, in a shape that broadcasts to that of `x`."""
     return a if axis is None or a.ndim == x.ndim else np.expand_dims(a, axis)
 
 
@@ -293,7 +294,8 @@ getitem = linear(lambda x, index: x[index],
 
 scatter = linear(_scatter,
     lambda g, z, x, index, shape: getitem(g, index),
-    name="scatter", doc="Add `x` into zeros of `shape` at `index`: the transpose of `getitem`.")
+    name="scatter",
+    doc="Return zeros of this `shape` with `x` added at `index`: the transpose of `getitem`.")
 # fmt: on
 
 
@@ -321,8 +323,9 @@ _matmul = bilinear(operator.matmul,
 def matmul(x, y):
     """Return the matrix product of `x` and `y`, like NumPy's `@`.
 
-    A 1-D operand is given an axis of length 1 for the product. A stack of matrices times one matrix
-    is computed as one product of all their rows, and so is its gradient.
+    A 1-D operand is given an axis of length 1 for the product. The product of a stack of matrices
+    and one matrix is computed as a single product with all rows of the stack, and so is its
+    gradient.
 
     Parameters
     ----------
@@ -367,9 +370,10 @@ def matmul(x, y):
 
 
 def _weighted(weigh):
-    """Return the rule and the push of a reduction, given weigh(t, z, x, axis) = t·∂z/∂x.
+    """Return ([rule], [push]) for a reduction, given weigh(t, z, x, axis) = t·∂z/∂x.
 
-    The rule spreads the gradient over the entries; the push sums the tangents of the entries.
+    The rule spreads the gradient over the entries of x. The push adds up the weighted tangents of
+    the entries.
     """
 
     def rule(g, z, x, axis=None, *, keepdims=False):
@@ -383,9 +387,10 @@ def _weighted(weigh):
 
 
 def _slices_along(x, axis):
-    """Return the slices of `x` along `axis` if there are few, else an empty list.
+    """Return a list of the slices of `x` along `axis`, or an empty list if it is of no advantage.
 
-    NumPy is slow at reducing a short axis that is not the last, as pooling does.
+    NumPy is slow at reducing a short axis that is not the last, as pooling does. In this case it is
+    faster to combine the slices one after another.
     """
     axes = axis if isinstance(axis, tuple) else (axis,)
     if axis is None or x.size < 4096 or not all([0 <= a < x.ndim - 1 for a in axes]):
@@ -408,7 +413,10 @@ def _extremum(of_two, of_all):
 
 
 def _shared_extreme(t, z, x, axis):
-    """Return `t` where `x` equals its extreme value `z`, shared equally among ties; else 0."""
+    """Return `t` where `x` equals its extreme value `z` along `axis`, and 0 elsewhere.
+
+    Tied entries share `t` equally.
+    """
     best, dtype = x == z, np.result_type(x.dtype, np.float32)  # float16 cannot count
     slices = [part.astype(dtype) for part in _slices_along(best, axis)]
     count = (
@@ -424,7 +432,10 @@ min = primitive(_extremum(np.minimum, np.min), *_weighted(_shared_extreme), name
 
 
 def _floating(x):
-    """Convert integers to float64, as NumPy's mean does, because x − max would wrap around."""
+    """Return `x` with integers converted to float64, as in NumPy's mean.
+
+    In an integer dtype, x − max(x) could wrap around.
+    """
     x = x if hasattr(x, "dtype") else np.asarray(x)
     return x if x.dtype.kind == "f" else x.astype(float)
 
@@ -442,7 +453,8 @@ def _logsumexp(x, axis=None, keepdims=False):
 logsumexp = primitive(_logsumexp,
     *_weighted(lambda t, z, x, axis: t * softmax(x, axis=axis)),   # ∂z/∂xᵢ = eˣⁱ/Σeˣ
     name="logsumexp",
-    doc="Return log Σ eˣ over `axis`, an int, a tuple or None for all; stable for x of any size.")
+    doc="Return log Σ eˣ, summed over `axis`: an int, a tuple of ints, or None for all axes. "
+        "The result is accurate for x of any size.")
 # fmt: on
 
 
@@ -466,7 +478,8 @@ def _log_softmax(x, axis=-1):
 softmax = primitive(_softmax,
     [_softmax_rule], [_softmax_rule],      # J = diag(z) − z·zᵀ is its own transpose
     name="softmax",
-    doc="Return eˣ/Σeˣ along `axis`, in the shape of x; stable for x of any size.")
+    doc="Return eˣ/Σeˣ in the shape of x, where the sum is over `axis`, by default the last. "
+        "The result is accurate for x of any size.")
 
 log_softmax = primitive(_log_softmax,
     [lambda g, z, x, axis=-1:              # Jᵀ = I − p·1ᵀ, with p = softmax x
@@ -474,7 +487,8 @@ log_softmax = primitive(_log_softmax,
     [lambda t, z, x, axis=-1:              # J = I − 1·pᵀ
         t - np.sum(np.exp(z) * t, axis=axis, keepdims=True)],
     name="log_softmax",
-    doc="Return log softmax along `axis`, in the shape of x; stable also where softmax is 0.")
+    doc="Return the logarithm of softmax(x, axis), in the shape of x. "
+        "The result is accurate even where softmax is rounded to 0.")
 # fmt: on
 
 
@@ -498,7 +512,8 @@ nll_loss = linear(_nll_loss,
     lambda g, z, x, target:                # ∂z/∂xₙₖ = −1/N at the target
         (np.arange(x.shape[-1]) == target[:, None]) * (g * (-1 / builtins.max(len(target), 1))),
     name="nll_loss",
-    doc="Return −mean of `x` at `target`: x (N, C) log-probabilities, target (N,) integer classes.")
+    doc="Return the negative mean of the log-probabilities of the target classes. `x`, of shape "
+        "(N, C), contains log-probabilities; `target`, of shape (N,), contains integer classes.")
 # fmt: on
 
 # --- Lesson 14: see locally -----------------------------------------------------------------------
@@ -517,7 +532,7 @@ def pair(n, name):
     Returns
     -------
     tuple of int
-        Two numbers.
+        The number for the vertical direction, and the number for the horizontal direction.
 
     Raises
     ------
@@ -535,7 +550,11 @@ def _window_pairs(kernel_size, stride, padding):
 
 
 def _sizes(image, kernel_size, stride, padding):
-    """Return the number of windows down and across: ⌊(n + 2·padding − kernel)/stride⌋ + 1."""
+    """Return the numbers of windows down and across an image of shape `image`, (H, W).
+
+    In each direction the number is ⌊(n + 2·padding − kernel)/stride⌋ + 1. Raise ValueError if a
+    window does not fit.
+    """
     pairs = _window_pairs(kernel_size, stride, padding)
     numbers = tuple(zip(image, *pairs))
     if any(s < 1 or p < 0 or not 1 <= k <= n + 2 * p for n, k, s, p in numbers):
@@ -584,25 +603,28 @@ unfold = linear(_unfold,
     lambda g, z, x, kernel_size, stride=1, padding=0:
         fold(g, x.shape[2:], kernel_size, stride, padding),
     name="unfold",
-    doc="Cut (N, C, H, W) images into windows, each one row of kh·kw·C numbers: "
-        "(N, windows, kh·kw·C).")
+    doc="Return the windows of images `x` of shape (N, C, H, W), each as a row of kh·kw·C numbers, "
+        "where `kernel_size` is (kh, kw). The result has shape (N, number of windows, kh·kw·C).")
 
 fold = linear(_fold,
     lambda g, z, x, output_size, kernel_size, stride=1, padding=0:
         unfold(g, kernel_size, stride, padding),
     name="fold",
-    doc="Add windows up where `unfold` cut them out of images of `output_size` (H, W): "
-        "the transpose of `unfold`.")
+    doc="Return images of size `output_size`, (H, W), with each window in `x` added at the place "
+        "from which `unfold` takes it: the transpose of `unfold`.")
 # fmt: on
 
 
 def _as_columns(y):
-    """Return kernels (K, C, kh, kw) as columns, (kh·kw·C, K), in the order of `unfold`'s rows."""
+    """Return kernels `y` of shape (K, C, kh, kw) as columns, an array of shape (kh·kw·C, K).
+
+    The entries of a column are in the same order as those of a window from `unfold`.
+    """
     return np.reshape(np.transpose(y, (2, 3, 1, 0)), (-1, len(y)))
 
 
 def _as_rows(g):
-    """Return (N, K, h, w) with one row for each window: (N, h·w, K)."""
+    """Return `g` of shape (N, K, h, w) in the shape (N, h·w, K), with a row for each window."""
     n, k, h, w = g.shape
     return np.reshape(np.transpose(g, (0, 2, 3, 1)), (n, h * w, k))
 
@@ -635,8 +657,8 @@ conv2d = bilinear(_conv2d,    # Z = X·Y as in matmul: windows are rows of X, ke
     _conv2d_x,                             # ∂L/∂X = g·Yᵀ, folded
     _conv2d_y,                             # ∂L/∂Y = Xᵀ·g, cut into kernels
     name="conv2d",
-    doc="Slide kernels (K, C, kh, kw), not flipped, over images (N, C, H, W): "
-        "(N, K, windows down, windows across).")
+    doc="Return the convolution of images `x`, (N, C, H, W), with kernels `y`, (K, C, kh, kw), that "
+        "are not flipped. The result has shape (N, K, windows down, windows across).")
 
 # --- Lesson 18: attend ----------------------------------------------------------------------------
 
@@ -705,9 +727,10 @@ def einsum(subscripts, *operands):
 
 
 def _sum_unshared(x, letters, others):
-    """Sum `x` over the letters that are not in `others`; return the sum and the remaining letters.
+    """Return the sum of `x` over the axes with letters not in `others`, and the remaining letters.
 
-    The rules of einsum find the remaining letters in the result or in the other array.
+    `letters` are the letters of all axes of `x`. The rules of einsum need each letter of an array
+    to occur in the result or in the other array.
     """
     alone = tuple(i for i, k in enumerate(letters) if k not in others)
     return sum(x, axis=alone) if alone else x, "".join(k for k in letters if k in others)
@@ -838,7 +861,8 @@ def var(x, axis=None, *, keepdims=False, ddof=0):
     keepdims : bool, default False
         Keep the reduced axes, with length 1.
     ddof : int, default 0
-        The sum of squares is divided by n − `ddof`. The default is NumPy's; PyTorch's is 1.
+        The sum of squares is divided by n − `ddof`, where n is the number of entries that are
+        reduced. The default is that of NumPy; in PyTorch the default is 1.
 
     Returns
     -------

@@ -13,13 +13,13 @@ from .values import as_array, commit
 class Stateful:
     """Base class with `state_dict`, `load_state_dict`, `save` and `load`.
 
-    A subclass defines two methods: `_state()` returns its arrays by name, and `_changes(state)`
-    returns, for `commit`, the changes that replace these arrays with the arrays in `state`, which
-    have the same shapes and dtypes.
+    A subclass defines two methods. `_state()` returns a dict of its arrays by name.
+    `_changes(state)` takes such a dict, whose arrays have the same shapes and dtypes, and returns
+    the changes, for `commit`, that replace the arrays of the object with those in `state`.
     """
 
     def state_dict(self):
-        """Return a dict with a copy of every array, by name."""
+        """Return a dict with the names of all arrays of the state and a copy of each array."""
         return {name: np.array(array) for name, array in self._state().items()}
 
     def load_state_dict(self, state):
@@ -35,8 +35,8 @@ class Stateful:
         Raises
         ------
         TypeError
-            If `state` is not a dict, or a value is not an array of real numbers, or would be
-            truncated to integers.
+            If `state` is not a dict, if a value is not an array of real numbers, or if floating
+            numbers would be truncated to integers.
         ValueError
             If a name is missing or unknown, or a shape differs.
         """
@@ -140,7 +140,10 @@ class Stateful:
 
 
 def _check_names(names, prefix=""):
-    """Raise ValueError for names that occur twice or that `numpy.savez` cannot store."""
+    """Raise ValueError if a name occurs twice, or if `numpy.savez` cannot store a name.
+
+    `prefix` is put before the message.
+    """
     if len(set(names)) < len(names):
         raise ValueError(f"{prefix}two arrays have the same name; rename one of them")
     for name in names:

@@ -36,7 +36,9 @@ def vjp(f, *xs):
     Raises
     ------
     TypeError
-        If an input is not floating, or is a list of arrays.
+        If an input is not floating, or is a list of arrays, or if `f` does not return an array.
+    ValueError
+        When `pull` is called: if `g` has the wrong shape.
     """
     check_function("vjp", f)
     value, pull = _vjp("vjp", f, xs, range(len(xs)))
@@ -45,7 +47,10 @@ def vjp(f, *xs):
 
 
 def _vjp(name, f, xs, positions):
-    """Compute `vjp`; `name` and `positions` name the arguments in errors."""
+    """Return the result of `vjp(f, *xs)`.
+
+    Errors name the function `name`, and number the inputs `xs` by `positions`.
+    """
     level = new_level()
     boxes = [box(x, level, f"{name}: argument {i}") for x, i in zip(xs, positions)]
     z = f(*boxes)
@@ -66,7 +71,10 @@ def _vjp(name, f, xs, positions):
 
 
 def box(x, level, what):
-    """Return the argument `x` as a new Tensor on `level`; `what` names it in errors."""
+    """Return the argument `x` as a new Tensor on `level`; `what` names the argument in errors.
+
+    Raise TypeError if `x` is not one array of a floating dtype.
+    """
     if isinstance(x, dict) or (
         isinstance(x, (tuple, list)) and any(isinstance(v, (np.ndarray, Tensor)) for v in x)
     ):
@@ -84,7 +92,11 @@ def box(x, level, what):
 
 
 def _value(name, z, level):
-    """Return the result `z` of a function one level down: a Tensor, or a copied array."""
+    """Return the value of `z`, the result of a function that was called on `level`.
+
+    The value is a copied array, or a Tensor of an outer transform. Raise TypeError, which names the
+    transform `name`, if `z` is not one array.
+    """
     if z is None or isinstance(z, (tuple, list, dict)):
         raise TypeError(
             f"{name}: expected a function that returns one array, got "
@@ -126,7 +138,7 @@ def value_and_grad(f, argnums=0):
 
 
 def _value_and_grad(name, f, argnums):
-    """Compute `value_and_grad`; errors name the function `name`."""
+    """Return the result of `value_and_grad(f, argnums)`, whose errors name the function `name`."""
 
     def run(*args, **kwargs):
         value, pull = _vjp(name, *_chosen(name, f, args, kwargs, argnums))
@@ -142,7 +154,10 @@ def _value_and_grad(name, f, argnums):
 
 
 def _chosen(name, f, args, kwargs, argnums):
-    """Return `f` as a function of the arguments in `argnums`, their values, and their positions."""
+    """Return `f` as a function of the arguments that `argnums` selects, their values and positions.
+
+    Raise an error, which names the function `name`, if `argnums` does not fit a call with `args`.
+    """
     check_function(name, f)
     numbers = argnums if isinstance(argnums, (tuple, list)) else [argnums]
     if not numbers:
@@ -184,14 +199,15 @@ def grad(f, argnums=0):
     Returns
     -------
     callable
-        Takes the arguments of `f`; returns a gradient, or a tuple of them, as in `value_and_grad`.
+        Takes the arguments of `f`; returns the gradient, or a tuple of gradients for a tuple
+        `argnums`. Raises the same errors as in `value_and_grad`.
     """
     check_function("grad", f)  # at once, because torch.autograd.grad takes a result here
     return _grad("grad", f, argnums)
 
 
 def _grad(name, f, argnums=0):
-    """Compute `grad`; errors name the function `name`."""
+    """Return the result of `grad(f, argnums)`, whose errors name the function `name`."""
     return lambda *args, **kwargs: _value_and_grad(name, f, argnums)(*args, **kwargs)[1]
 
 
@@ -232,7 +248,7 @@ def jvp(f, xs, tangents):
 
 
 def _jvp(name, f, xs, tangents):
-    """Compute `jvp`; errors name the function `name`."""
+    """Return the result of `jvp(f, xs, tangents)`; errors name the function `name`."""
     level = new_level()
     duals = []
     for i, (x, t) in enumerate(zip(xs, tangents)):
@@ -264,8 +280,13 @@ def jacobian(f, argnums=0, mode=None):
     Returns
     -------
     callable
-        Takes the arguments of `f`; returns an array of the shape of the value followed by the shape
-        of `x`, or a tuple of them.
+        Takes the arguments of `f`; returns an array whose shape is that of the value followed by
+        that of the argument. For a tuple `argnums`, returns a tuple of such arrays.
+
+    Raises
+    ------
+    ValueError
+        If `mode` is not one of these.
     """
     if mode not in (None, "rev", "fwd"):
         raise ValueError(f"jacobian: expected mode 'rev', 'fwd' or None, got {mode!r}")
@@ -273,7 +294,7 @@ def jacobian(f, argnums=0, mode=None):
 
 
 def _jacobian(name, f, argnums, mode=None):
-    """Compute `jacobian`; errors name the function `name`."""
+    """Return the result of `jacobian(f, argnums, mode)`, whose errors name the function `name`."""
 
     def run(*args, **kwargs):
         chosen, xs, positions = _chosen(name, f, args, kwargs, argnums)
@@ -322,8 +343,9 @@ def hessian(f, argnums=0):
     Returns
     -------
     callable
-        Takes the arguments of `f`; returns an array whose shape is that of `x` repeated twice. For
-        a tuple `argnums`, returns a tuple of tuples with ∂²f/∂x∂y for each pair of arguments.
+        Takes the arguments of `f`; returns an array whose shape is that of the argument, repeated
+        twice. For a tuple `argnums`, returns a tuple of tuples with ∂²f/∂x∂y for each pair of
+        arguments.
     """
     if np.ndim(argnums):
         return lambda *args, **kwargs: tuple(
@@ -335,7 +357,8 @@ def hessian(f, argnums=0):
 def hvp(f, x, v):
     """Return the Hessian of `f` at `x` times `v`, without building the Hessian.
 
-    It is the derivative of the gradient along `v`, by forward mode over reverse mode.
+    The product is the derivative of the gradient along `v`, computed by forward mode over reverse
+    mode.
 
     Parameters
     ----------
@@ -348,6 +371,11 @@ def hvp(f, x, v):
     -------
     array
         The product, in the shape of `x`.
+
+    Raises
+    ------
+    ValueError
+        If the shapes of `x` and `v` differ, or `f` does not return a scalar.
 
     References
     ----------

@@ -19,14 +19,18 @@ _array_changes = {}
 
 
 class Value:
-    """The base of `Tensor`, so that this file can tell a Tensor from an array."""
+    """Base class of `Tensor`, so that this file can recognise a Tensor without importing it."""
 
 
 # --- Arrays ---------------------------------------------------------------------------------------
 
 
 def as_array(data, what):
-    """Return `data` as an array of real numbers; `what` names the argument in errors."""
+    """Return `data` as an array of real numbers, without a copy if it is one already.
+
+    Raise TypeError if `data` is a Tensor, or does not consist of real numbers. `what` names the
+    argument in the error.
+    """
     array = data
     if type(data) is not np.ndarray:
         if isinstance(data, Value):
@@ -58,7 +62,7 @@ def as_array(data, what):
 
 
 def _check_floating(dtype, what):
-    """Raise TypeError if `dtype` is not floating."""
+    """Raise TypeError if `dtype` is not floating; `what` names the argument in the error."""
     if dtype.kind != "f":
         raise TypeError(
             f"{what}: expected a floating dtype, got {dtype}, whose values have no gradient; use "
@@ -67,9 +71,10 @@ def _check_floating(dtype, what):
 
 
 def unbroadcast(g, shape):
-    """Return `g` summed to `shape`, because the transpose of broadcasting, which copies, is a sum.
+    """Return the sum of `g` over the axes that broadcasting added or stretched, in shape `shape`.
 
-    Raise ValueError if an array of shape `shape` cannot be broadcast to the shape of `g`.
+    Broadcasting copies entries, so its transpose adds the gradients of the copies. Raise ValueError
+    if an array of shape `shape` cannot be broadcast to the shape of `g`.
     """
     got = g.shape
     extra = len(got) - len(shape)
@@ -97,12 +102,12 @@ def copy_if_view(g):
 
 
 def next_number():
-    """Return a creation number, lower than that of every Tensor made later."""
+    """Return a creation number that is lower than the number of every Tensor made later."""
     return next(_clock)
 
 
 def _date_change():
-    """Return the number of a change made now, and store it as the number of the last change."""
+    """Return a number for a change that is made now, and store it as that of the last change."""
     global _last_change
     _last_change = next(_clock)
     return _last_change
@@ -116,7 +121,7 @@ def _owner(array):
 
 
 def date_array(array):
-    """Record that `array`, and so every array that shares its memory, was changed in place."""
+    """Record that `array`, and every array that shares its memory, has been changed in place."""
     owner = _owner(array)
     key = id(owner)
     _array_changes[key] = _date_change(), ref(owner, lambda _: _array_changes.pop(key, None))
@@ -140,9 +145,9 @@ def check_unchanged(node):
 
 
 def assignments(pairs):
-    """Return the changes for `commit` that carry out `t.data = value` for all pairs (t, value).
+    """Return a list of changes for `commit` that do `t.data = value` for each pair (t, value).
 
-    Each value is an array of the shape of its `t` that no other object references.
+    Each value must be an array in the shape of its `t`, and no other object may use the array.
     """
     number, changes = _date_change(), []
     for t, value in pairs:
@@ -154,9 +159,9 @@ def assignments(pairs):
 
 
 def commit(changes):
-    """Carry out all `changes`, each (function, *arguments), in one call of C code.
+    """Make all `changes`, a list of tuples (function, *arguments), in one call of C code.
 
-    Python handles Ctrl-C before or after that call, so either all changes happen or none of them
-    does. The functions must be implemented in C, as setattr is, and must not fail.
+    Python handles Ctrl-C before or after this call, so either all of the changes are made or none
+    of them. The functions must be implemented in C, as setattr is, and must not raise an error.
     """
     deque(starmap(call, changes), maxlen=0)
