@@ -657,8 +657,8 @@ conv2d = bilinear(_conv2d,    # Z = X·Y as in matmul: windows are rows of X, ke
     _conv2d_x,                             # ∂L/∂X = g·Yᵀ, folded
     _conv2d_y,                             # ∂L/∂Y = Xᵀ·g, cut into kernels
     name="conv2d",
-    doc="Return the convolution of images `x`, (N, C, H, W), with kernels `y`, (K, C, kh, kw), that "
-        "are not flipped. The result has shape (N, K, windows down, windows across).")
+    doc="Return the convolution of images `x`, (N, C, H, W), with kernels `y`, (K, C, kh, kw). The "
+        "kernels are not flipped. The result has shape (N, K, windows down, windows across).")
 
 # --- Lesson 18: attend ----------------------------------------------------------------------------
 

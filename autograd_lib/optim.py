@@ -24,7 +24,10 @@ def __getattr__(name):
 
 
 def _check_settings(owner, settings):
-    """Raise TypeError or ValueError if a value in the dict `settings` is not a number in range."""
+    """Raise an error if a value in the dict `settings` is not a number in the allowed range.
+
+    The error is a TypeError or a ValueError, and names the class of `owner` and the setting.
+    """
     kind = type(owner).__name__
     for name, given in settings.items():
         count, (least, below) = (2 if name == "betas" else 1), _BOUNDS.get(name, (0, math.inf))
@@ -45,17 +48,19 @@ def _check_settings(owner, settings):
 
 
 class Optimizer(Stateful):
-    """Base class that holds the parameters, their settings and the state kept for each parameter.
+    """Base class of optimizers: holds the parameters, their settings, and state for each parameter.
 
-    A subclass names its state arrays in `state_names` and computes the step in `_update`.
+    A subclass lists the names of its state arrays in `state_names`, and computes the step of a
+    parameter in `_update`.
 
     Parameters
     ----------
     params : iterable of Tensor or of dict
-        Leaves that require a gradient, in an order that stays the same; or groups with settings of
-        their own, such as `[{"params": weights, "weight_decay": 0.1}, {"params": biases}]`.
+        Leaves that require a gradient, in an order that stays the same; or groups, which are dicts
+        with their own settings, as in
+        `[{"params": weights, "weight_decay": 0.1}, {"params": biases}]`.
     **settings : float, bool or tuple
-        Default settings for groups without settings of their own. All optimizers have `lr`, the
+        Settings for all groups that do not have their own value. All optimizers have `lr`, the
         learning rate, and `weight_decay`, which pulls every weight towards 0.
 
     Attributes
@@ -138,7 +143,7 @@ class Optimizer(Stateful):
         )
 
     def _check_group(self, group):
-        """Raise TypeError or ValueError if a setting of `group` is not valid."""
+        """Raise TypeError or ValueError if a setting in the dict `group` is not valid."""
         _check_settings(self, {name: value for name, value in group.items() if name != "params"})
 
     @property
@@ -219,7 +224,11 @@ class Optimizer(Stateful):
         )
 
     def _gradient(self, i, p):
-        """Return the checked `.grad` of `p`, from float16 as float32, which can hold its square."""
+        """Return the `.grad` of `p`, the parameter with number `i`, after checking it.
+
+        A float16 gradient is converted to float32, which can hold its square. Raise TypeError if
+        the `.grad` is not an array of real numbers, and ValueError if its shape is not that of `p`.
+        """
         g = as_array(p.grad, f"{type(self).__name__}: the .grad of parameter {i}")
         if g.shape != p.shape:
             raise ValueError(
@@ -286,7 +295,11 @@ class Optimizer(Stateful):
 
 
 def _per_group(name, values):
-    """Return one setting of all groups as an array; a single group adds no axis."""
+    """Return `values`, the values of the setting `name` in all groups, as an array.
+
+    The first axis of the array counts the groups. If there is only one group, this axis is missing.
+    Raise TypeError if a learning rate is an array, which cannot be saved.
+    """
     if name == "lr" and any(map(np.ndim, values)):
         raise TypeError(
             'state_dict: an array as "lr" cannot be saved; set a number in param_groups first'
@@ -298,20 +311,20 @@ def _per_group(name, values):
 
 
 def _of_group(array, i, optimizer):
-    """Return the value of group `i` in an array made by `_per_group`."""
+    """Return the setting of group `i` of `optimizer` from an array made by `_per_group`."""
     value = (array if len(optimizer.param_groups) > 1 else array[None])[i].tolist()
     return tuple(value) if isinstance(value, list) else value
 
 
 def _with_decay(g, p, weight_decay):
-    """Return the gradient plus the gradient of the penalty ½·weight_decay·p²."""
+    """Return the gradient `g` plus the gradient of the penalty ½·weight_decay·p²."""
     return g + weight_decay * p if weight_decay else g
 
 
 class SGD(Optimizer):
-    """Gradient descent: p ← p − lr·v with v ← momentum·v + g.
+    """Gradient descent: p ← p − lr·v, where v ← momentum·v + g, for a parameter p with gradient g.
 
-    Without momentum v is the gradient g. `weight_decay` adds weight_decay·p to the gradient.
+    Without momentum, v is the gradient. `weight_decay` adds weight_decay·p to the gradient.
 
     Parameters
     ----------
@@ -322,14 +335,14 @@ class SGD(Optimizer):
     momentum : float, default 0
         Fraction of the previous velocity v that is kept.
     nesterov : bool, default False
-        Step by lr·(g + momentum·v) instead, with the new v.
+        Subtract lr·(g + momentum·v) instead of lr·v, where v is the new velocity.
     weight_decay : float, default 0
         Strength of the penalty ½·weight_decay·p².
 
     Raises
     ------
     TypeError, ValueError
-        As for `Optimizer`; ValueError also for `nesterov` without momentum.
+        As for `Optimizer`. Also ValueError if `nesterov` is True and `momentum` is 0.
 
     References
     ----------
@@ -347,7 +360,7 @@ class SGD(Optimizer):
     def _check_group(self, group):
         super()._check_group(group)
         if group["nesterov"] and not group["momentum"] > 0:
-            raise ValueError("SGD: nesterov needs momentum > 0, got momentum 0")
+            raise ValueError("SGD: expected momentum > 0 with nesterov=True, got momentum 0")
 
     def _update(self, g, p, step, velocity, lr, momentum, nesterov, weight_decay):
         g = _with_decay(g, p, weight_decay)
@@ -358,9 +371,10 @@ class SGD(Optimizer):
 
 
 class RMSprop(Optimizer):
-    """Step of lr·g/(√v + eps), where v is the moving average of g²: v ← alpha·v + (1 − alpha)·g².
+    """RMSprop: p ← p − lr·g/(√v + eps), where v ← alpha·v + (1 − alpha)·g².
 
-    `weight_decay` adds weight_decay·p to the gradient.
+    Here p is a parameter, g is its gradient, and v is a moving average of g². `weight_decay` adds
+    weight_decay·p to the gradient.
 
     Parameters
     ----------
@@ -369,7 +383,7 @@ class RMSprop(Optimizer):
     lr : float, default 1e-2
         Learning rate.
     alpha : float, default 0.99
-        Fraction of the moving average that is kept.
+        Fraction of the moving average that is kept in each step.
     eps : float, default 1e-8
         Added to the denominator.
     weight_decay : float, default 0
@@ -393,9 +407,9 @@ class RMSprop(Optimizer):
 
 
 class Adam(Optimizer):
-    """Step of lr·m̂/(√v̂ + eps), where m̂ and v̂ are bias-corrected moving averages of g and g².
+    """Adam: p ← p − lr·m̂/(√v̂ + eps), with bias-corrected moving averages m̂ of g and v̂ of g².
 
-    `weight_decay` adds weight_decay·p to the gradient.
+    Here p is a parameter and g is its gradient. `weight_decay` adds weight_decay·p to the gradient.
 
     Parameters
     ----------
@@ -404,7 +418,7 @@ class Adam(Optimizer):
     lr : float, default 1e-3
         Learning rate.
     betas : pair of float, default (0.9, 0.999)
-        Fraction of each moving average that is kept.
+        Fractions of the two moving averages, of g and of g², that are kept in each step.
     eps : float, default 1e-8
         Added to the denominator.
     weight_decay : float, default 0
@@ -489,11 +503,15 @@ class LRScheduler(Stateful):
         commit(self._changes_at(0, [group["lr"] for group in optimizer.param_groups]))
 
     def step(self):
-        """Advance to the next epoch and set its learning rates."""
+        """Advance `last_epoch` by 1, and set the learning rates for the new epoch."""
         commit(self._changes_at(self.last_epoch + 1, self.base_lrs))
 
     def _changes_at(self, epoch, base_lrs, **settings):
-        """Return the changes, for `commit`, that set `epoch`, `base_lrs` and the `settings`."""
+        """Return the changes, for `commit`, that set the schedule and its optimizer to `epoch`.
+
+        They also set `base_lrs` and the attributes in `settings`. Raise TypeError or ValueError if
+        the factor at `epoch` is not a finite number >= 0.
+        """
         after = copy(self)
         vars(after).update(settings)
         factor = after._factor(epoch)
@@ -530,8 +548,8 @@ class LambdaLR(LRScheduler):
     optimizer : Optimizer
         The optimizer whose learning rates are set.
     lr_lambda : callable
-        Takes the epoch, from 0, and returns the factor. `lambda epoch: min(1, (epoch + 1) / 100)`
-        is a linear warm-up.
+        Takes the epoch, which counts from 0, and returns the factor. For example,
+        `lambda epoch: min(1, (epoch + 1) / 100)` is a linear warm-up.
     """
 
     def __init__(self, optimizer, lr_lambda):

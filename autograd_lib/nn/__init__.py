@@ -72,10 +72,10 @@ class Module(Stateful):
     of the modules in it. Lists, tuples, deques and dicts are searched too. A Tensor that is found
     twice counts once, under its first name.
 
-    The state that is saved and loaded consists of the parameters, including frozen ones
-    (`requires_grad = False`), and of the buffers. A constant, such as an input that `forward`
-    stores, is not part of the state. To store an input x that requires a gradient, store
-    `x.detach()`.
+    The state that is saved and loaded consists of the parameters, including frozen parameters
+    (`requires_grad = False`), and the buffers. A constant, such as an input that `forward` stores
+    in an attribute, is not part of the state. If such an input x requires a gradient, store
+    `x.detach()`, because x itself would count as a parameter.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Module(Stateful):
         super().__setattr__(name, value)
 
     def forward(self, *args, **kwargs):
-        """Compute the output. Every subclass writes its own."""
+        """Return the output for these inputs. Every subclass must define this method."""
         raise NotImplementedError(f"{type(self).__name__} has no forward method; write one")
 
     def named_modules(self, prefix=""):
@@ -118,7 +118,8 @@ class Module(Stateful):
         Parameters
         ----------
         prefix : str, default ""
-            The path of this module, which is put before the paths of the others, as in "layers.0".
+            The path of this module, with which the paths of all other modules begin. With the
+            prefix "model", the path of a module may be "model.layers.0".
 
         Returns
         -------
@@ -130,13 +131,13 @@ class Module(Stateful):
         ]
 
     def named_tensors(self, prefix=""):
-        """Return a list of (path, Tensor) pairs of all Tensors, parameters or not.
+        """Return a list of (path, Tensor) pairs of all Tensors, whether they are parameters or not.
 
         Parameters
         ----------
         prefix : str, default ""
-            The path of this module, which is put before the paths of its Tensors, as in
-            "layers.0.weight".
+            The path of this module, with which the paths of all Tensors begin. With the prefix
+            "model", the path of a Tensor may be "model.layers.0.weight".
 
         Returns
         -------
@@ -208,7 +209,7 @@ class Module(Stateful):
         return self
 
     def eval(self):
-        """Set evaluation mode, in which dropout does nothing. Return this module."""
+        """Set evaluation mode, in which dropout does nothing, and return this module."""
         return self.train(False)
 
     def to(self, dtype):
@@ -227,7 +228,8 @@ class Module(Stateful):
         Raises
         ------
         TypeError
-            If `dtype` is not a floating dtype. A device is not supported either.
+            If `dtype` is not a floating dtype. PyTorch's devices, such as "cuda", are not
+            supported.
         """
         try:
             floating = np.dtype(dtype).kind == "f"
@@ -279,8 +281,8 @@ class Module(Stateful):
         Parameters
         ----------
         prefix : str, default ""
-            The path of this module, which is put before the paths of its buffers, as in
-            "layers.0.mean".
+            The path of this module, with which the paths of all buffers begin. With the prefix
+            "model", the path of a buffer may be "model.layers.0.mean".
 
         Returns
         -------
@@ -293,7 +295,7 @@ class Module(Stateful):
         ]
 
     def _buffer_attributes(self, prefix=""):
-        """Return a list of (path, module, name of the attribute) of the buffers."""
+        """Return a list with (path, module, name of the attribute) for each buffer."""
         return [
             (f"{path}.{name}" if path else name, module, name)
             for path, module in self.named_modules(prefix)
@@ -325,7 +327,12 @@ class Module(Stateful):
 
 
 def _walk(path, item, seen):
-    """Yield (path, item) for every module and Tensor within `item`, outermost first, each once."""
+    """Yield (path, object) for `item` and every module and Tensor in it, outermost first.
+
+    `path` is the path of `item`. Each object is yielded once: `seen` is the set of the ids of those
+    that were yielded before, to which new ids are added. Raise TypeError for modules or Tensors in
+    a set or an array.
+    """
     if id(item) in seen:
         return
     if isinstance(item, (Module, Tensor)):
@@ -349,23 +356,23 @@ def _walk(path, item, seen):
 
 
 def _parameter(shape, fan_in, rng, dtype):
-    """Return a parameter drawn uniformly from ±1/√fan_in.
+    """Return a parameter with entries drawn uniformly between −1/√fan_in and 1/√fan_in.
 
-    That is PyTorch's default for Linear: He et al. (2015) with a = √5.
+    This is the default of PyTorch's Linear: the initialization of He et al. (2015) with a = √5.
     """
     bound = 1 / np.sqrt(max(fan_in, 1))
     return Tensor(np.asarray(rng.uniform(-bound, bound, shape), dtype), requires_grad=True)
 
 
 def _check_sizes(layer, **sizes):
-    """Raise TypeError for a size that is not an integer >= 0."""
+    """Raise TypeError if one of the `sizes` is not an integer >= 0; the error names the layer."""
     for name, n in sizes.items():
         if not isinstance(n, (int, np.integer)) or n < 0:
             raise TypeError(f"{type(layer).__name__}: {name} must be an integer >= 0, got {n!r}")
 
 
 def _linear(layer, x, weight):
-    """Return x @ weight.T; for incompatible shapes, raise a ValueError that names `layer`."""
+    """Return x @ weight.T, or raise a ValueError that names the layer if the shapes do not fit."""
     try:
         return x @ (weight.T if weight.ndim > 1 else weight)
     except ValueError:
@@ -401,7 +408,7 @@ class Neuron(Module):
         self.activation = activation
 
     def forward(self, x):
-        """Return the outputs (…) for inputs `x` (…, in_features)."""
+        """Return the outputs, of shape (…), for inputs `x` of shape (…, in_features)."""
         z = _linear(self, x, self.weight) + self.bias
         return self.activation(z) if self.activation else z
 
@@ -431,7 +438,7 @@ class Linear(Module):
         self.bias = _parameter(out_features, in_features, rng, dtype) if bias else None
 
     def forward(self, x):
-        """Return the outputs (…, out_features) for inputs `x` (…, in_features)."""
+        """Return outputs of shape (…, out_features) for inputs `x` of shape (…, in_features)."""
         z = _linear(self, x, self.weight)
         return z if self.bias is None else z + self.bias
 
@@ -459,7 +466,11 @@ class Embedding(Module):
         self.weight = Tensor(rows.astype(dtype), requires_grad=True)
 
     def forward(self, x):
-        """Return the rows (…, embedding_dim) for `x` (…), integers from 0 to num_embeddings − 1."""
+        """Return the rows that the integers `x` select, in the shape (…, embedding_dim).
+
+        `x` has shape (…) and contains integers from 0 to num_embeddings − 1. Raise TypeError if it
+        has another dtype, and ValueError if an integer is out of range.
+        """
         return self.weight[functional.class_indices("Embedding", x, len(self.weight))]
 
 
@@ -496,7 +507,10 @@ class LayerNorm(Module):
         self.bias = Tensor(0 * ones, requires_grad=True) if elementwise_affine and bias else None
 
     def forward(self, x):
-        """Return `x` (…, *normalized_shape) with mean 0 and variance 1 over its last axes."""
+        """Return `x` normalised over its last axes, times `weight`, plus `bias`.
+
+        `x` has shape (…, *normalized_shape). Normalising gives it mean 0 and variance 1.
+        """
         return functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
@@ -599,7 +613,11 @@ class MultiheadAttention(Module):
         return z, weights if need_weights else None
 
     def _heads(self, x, i):
-        """Return projection `i` of `x` (…, T, embed_dim) as (…, num_heads, T, length of a head)."""
+        """Return projection `i` of `x`, split into heads: 0 is the query, 1 the key, 2 the value.
+
+        `x` has shape (…, T, embed_dim). The result has shape (…, num_heads, T,
+        embed_dim/num_heads).
+        """
         n = len(self.out_proj.weight)
         z = _linear(self, x, self.in_proj_weight[i * n : (i + 1) * n])
         z = z if self.in_proj_bias is None else z + self.in_proj_bias[i * n : (i + 1) * n]
@@ -652,7 +670,7 @@ class Conv2d(Module):
         self(np.zeros((0, in_channels, kh, kw)))  # raises for arguments that fit no image
 
     def forward(self, x):
-        """Return the outputs for images `x` (N, in_channels, H, W)."""
+        """Return the convolution of images `x`, which have shape (N, in_channels, H, W)."""
         return functional.conv2d(x, self.weight, self.bias, self.stride, self.padding)
 
 
@@ -673,7 +691,7 @@ class MaxPool2d(Module):
         self(np.zeros((0, 1, *size)))  # raises for arguments that fit no image
 
     def forward(self, x):
-        """Return the largest entry of each window of images `x` (N, C, H, W)."""
+        """Return the largest entry of each window of images `x`, which have shape (N, C, H, W)."""
         return functional.max_pool2d(x, self.kernel_size, self.stride)
 
 
@@ -687,7 +705,7 @@ class AvgPool2d(MaxPool2d):
     """
 
     def forward(self, x):
-        """Return the mean of each window of images `x` (N, C, H, W)."""
+        """Return the mean of each window of images `x`, which have shape (N, C, H, W)."""
         return functional.avg_pool2d(x, self.kernel_size, self.stride)
 
 
@@ -695,7 +713,7 @@ class Flatten(Module):
     """Join all axes except the first: (N, C, H, W) becomes (N, C·H·W)."""
 
     def forward(self, x):
-        """Return `x` (N, …) as a 2-D array."""
+        """Return `x`, of shape (N, …), as a 2-D array with N rows."""
         return ops.reshape(x, (len(x), int(np.prod(x.shape[1:]))))
 
 
@@ -715,7 +733,7 @@ class Dropout(Module):
         self.p, self.rng = p, as_generator(rng, "Dropout")
 
     def forward(self, x):
-        """Return `x` with a random part of its entries set to 0."""
+        """Return `x` with random entries set to 0 in training mode, else `x` itself."""
         return functional.dropout(x, self.p, self.training, rng=self.rng)
 
 
@@ -783,7 +801,10 @@ class RNNCell(Module):
 
 
 class Sequential(Module):
-    """Apply layers one after the other; `model[1]`, `model[:2]` and `len(model)` work.
+    """Apply layers one after another.
+
+    `model[1]` is a layer, `model[:2]` is a Sequential of two layers, and `len(model)` is the number
+    of layers.
 
     Parameters
     ----------
@@ -825,8 +846,8 @@ class MLP(Sequential):
     Parameters
     ----------
     sizes : sequence of int
-        Lengths of the input, the hidden layers and the output: [64, 32, 10] maps (…, 64) to (…,
-        10).
+        Lengths of the input, the hidden layers and the output. With the sizes [64, 32, 10], inputs
+        of shape (…, 64) give outputs of shape (…, 10).
     activation : callable, default relu
         Activation function between the layers.
     rng : numpy.random.Generator or int, optional

@@ -26,7 +26,7 @@ def _as_input(x, name):
 
 
 def silu(input):
-    """Return x·σ(x).
+    """Return x·σ(x), the activation function SiLU, where σ is the logistic sigmoid.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def scaled_dot_product_attention(
 
 
 def attention_weights(query, key, attn_mask=None, is_causal=False, scale=None):
-    """Return the weights softmax(query·keyᵀ·scale) of `scaled_dot_product_attention`.
+    """Return the weights that `scaled_dot_product_attention` applies: softmax(query·keyᵀ·scale).
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def attention_weights(query, key, attn_mask=None, is_causal=False, scale=None):
     Returns
     -------
     Tensor or ndarray
-        Array of shape (…, T, S), 0 where a query may not attend.
+        Array of shape (…, T, S), with 0 where a query may not attend to a key.
 
     Raises
     ------
@@ -231,7 +231,7 @@ def mse_loss(input, target, *, reduction="mean"):
     input, target : Tensor or array_like
         Predictions and targets of the same shape.
     reduction : {"mean", "sum", "none"}, default "mean"
-        How to reduce the losses of the entries; "none" returns all of them.
+        How to combine the losses of the entries. With "none", all losses are returned.
 
     Returns
     -------
@@ -241,7 +241,7 @@ def mse_loss(input, target, *, reduction="mean"):
     Raises
     ------
     ValueError
-        If the shapes differ, which would broadcast silently, or `reduction` is unknown.
+        If the shapes differ (broadcasting would hide this mistake), or `reduction` is unknown.
     """
     input, target = _same_shape("mse_loss", input, target)
     error = input - target
@@ -251,7 +251,8 @@ def mse_loss(input, target, *, reduction="mean"):
 def binary_cross_entropy_with_logits(input, target, *, reduction="mean"):
     """Return the mean of −y·log σ(x) − (1 − y)·log(1 − σ(x)) for logits x and targets y.
 
-    It is stable for x of any size, because −log σ(x) = softplus(−x) and 1 − σ(x) = σ(−x).
+    The result is accurate for x of any size, because it is computed with softplus:
+    −log σ(x) = softplus(−x), and −log(1 − σ(x)) = softplus(x).
 
     Parameters
     ----------
@@ -278,7 +279,10 @@ def binary_cross_entropy_with_logits(input, target, *, reduction="mean"):
 
 
 def _same_shape(op, input, target):
-    """Return `input` and `target` as arrays or Tensors; raise ValueError if their shapes differ."""
+    """Return `input` and `target`, each as an array or a Tensor.
+
+    Raise ValueError, which names the function `op`, if their shapes differ.
+    """
     input, target = _as_input(input, f"{op}: input"), _as_input(target, f"{op}: target")
     if input.shape != target.shape:
         raise ValueError(
@@ -315,7 +319,7 @@ _class_indices = {
 
 
 def class_indices(op, x, below):
-    """Return `x` as an array of integers from 0 to `below` − 1.
+    """Return `x` as an array, after checking that it contains integers from 0 to `below` − 1.
 
     Parameters
     ----------
@@ -349,13 +353,15 @@ def cross_entropy(input, target, *, ignore_index=-100, reduction="mean"):
     Parameters
     ----------
     input : Tensor or array_like
-        Logits of shape (N, C), one row for each example; also (C,), or (N, C, …) with more axes.
+        Logits of shape (N, C), with one row for each example. The shapes (C,), for one example, and
+        (N, C, …), with more axes, are also allowed.
     target : Tensor or array_like of int
-        Classes from 0 to C − 1, of shape (N,), () or (N, …).
+        Classes from 0 to C − 1. The shape is that of `input` without the axis of the classes: (N,),
+        () or (N, …).
     ignore_index : int, default -100
-        Examples with this target are left out, also from the mean.
+        Examples with this target are ignored: their loss is 0, and they do not count in the mean.
     reduction : {"mean", "sum", "none"}, default "mean"
-        How to reduce the losses of the examples; "none" returns all of them.
+        How to combine the losses of the examples. With "none", all losses are returned.
 
     Returns
     -------
@@ -407,7 +413,7 @@ def cross_entropy(input, target, *, ignore_index=-100, reduction="mean"):
 
 
 def conv2d(input, weight, bias=None, stride=1, padding=0):
-    """Convolve the images `input` with the kernels `weight`.
+    """Return the convolution of the images `input` with the kernels `weight`, plus `bias`.
 
     As in every deep-learning library, the kernels are not flipped; in mathematics this operation is
     called cross-correlation.
@@ -445,10 +451,10 @@ def conv2d(input, weight, bias=None, stride=1, padding=0):
 
 
 def max_pool2d(input, kernel_size, stride=None):
-    """Return the largest entry of every window.
+    """Return the largest entry of every window of the images `input`.
 
-    Entries at the edge that do not fill a window are left out. Tied entries share the gradient
-    equally, as with `max`; PyTorch passes the whole gradient to the first of them.
+    Entries at the right and bottom edges that do not fill a window are left out. Tied entries share
+    the gradient equally, as with `max`; PyTorch passes the whole gradient to the first tied entry.
 
     Parameters
     ----------
@@ -473,7 +479,7 @@ def max_pool2d(input, kernel_size, stride=None):
 
 
 def avg_pool2d(input, kernel_size, stride=None):
-    """Return the mean of every window.
+    """Return the mean of every window of the images `input`.
 
     Parameters
     ----------
@@ -518,7 +524,9 @@ def _pool(name, reduce, x, kernel_size, stride):
 
 
 def dropout(input, p=0.5, training=True, *, rng=None):
-    """Set each entry to 0 with probability `p`, and divide the others by 1 − p to keep the mean.
+    """Return `input` with each entry set to 0 with probability `p`, else divided by 1 − p.
+
+    The division keeps the mean.
 
     Parameters
     ----------
@@ -538,6 +546,9 @@ def dropout(input, p=0.5, training=True, *, rng=None):
 
     Raises
     ------
+    TypeError
+        If it is called while `compile` records a function, because a program would repeat the
+        random numbers.
     ValueError
         If `p` is out of range.
 

@@ -49,14 +49,15 @@ def calculate_gain(nonlinearity):
 
 
 def xavier_uniform_(tensor, gain=1.0, rng=None):
-    """Fill `tensor` uniformly, with variance 2·gain²/(fan_in + fan_out).
+    """Fill `tensor` with uniform random values of mean 0 and variance 2·gain²/(fan_in + fan_out).
 
     Parameters
     ----------
     tensor : Tensor
-        A leaf of shape (fan_out, fan_in) or (K, C, kh, kw).
+        A leaf of floating dtype and of shape (fan_out, fan_in) or (K, C, kh, kw). For kernels,
+        fan_out is K·kh·kw and fan_in is C·kh·kw.
     gain : float, default 1
-        Factor of the standard deviation.
+        Factor by which the standard deviation is multiplied.
     rng : numpy.random.Generator or int, optional
         Generator or seed.
 
@@ -64,6 +65,13 @@ def xavier_uniform_(tensor, gain=1.0, rng=None):
     -------
     Tensor
         The argument `tensor`.
+
+    Raises
+    ------
+    TypeError
+        If `tensor` is not a leaf of floating dtype.
+    ValueError
+        If `tensor` has fewer than two axes.
 
     References
     ----------
@@ -77,7 +85,7 @@ def xavier_uniform_(tensor, gain=1.0, rng=None):
 
 
 def xavier_normal_(tensor, gain=1.0, rng=None):
-    """Fill `tensor` from a normal distribution with variance 2·gain²/(fan_in + fan_out).
+    """Fill `tensor` with normal random values of mean 0 and variance 2·gain²/(fan_in + fan_out).
 
     Parameters
     ----------
@@ -101,14 +109,14 @@ def xavier_normal_(tensor, gain=1.0, rng=None):
 
 
 def kaiming_uniform_(tensor, nonlinearity="relu", rng=None):
-    """Fill `tensor` uniformly, with variance gain²/fan_in.
+    """Fill `tensor` with uniform random values of mean 0 and variance gain²/fan_in.
 
     Parameters
     ----------
     tensor : Tensor
-        A leaf of shape (fan_out, fan_in) or (K, C, kh, kw).
+        As for `xavier_uniform_`.
     nonlinearity : {"linear", "sigmoid", "tanh", "relu"}, default "relu"
-        The activation function after the layer, whose gain is used.
+        The activation function after the layer. Its gain is that of `calculate_gain`.
     rng : numpy.random.Generator or int, optional
         Generator or seed.
 
@@ -129,7 +137,7 @@ def kaiming_uniform_(tensor, nonlinearity="relu", rng=None):
 
 
 def kaiming_normal_(tensor, nonlinearity="relu", rng=None):
-    """Fill `tensor` from a normal distribution with variance gain²/fan_in.
+    """Fill `tensor` with normal random values of mean 0 and variance gain²/fan_in.
 
     Parameters
     ----------
@@ -153,7 +161,7 @@ def kaiming_normal_(tensor, nonlinearity="relu", rng=None):
 
 
 def _fans(name, tensor):
-    """Return fan_in and fan_out of `tensor`; errors name the function `name`."""
+    """Return fan_in and fan_out of `tensor`, after checking it; errors name the function `name`."""
     if not isinstance(tensor, Tensor) or tensor.op is not None or tensor.dtype.kind != "f":
         raise TypeError(
             f"{name}: expected a Tensor to fill with initial values, a leaf of floating dtype such "

@@ -8,20 +8,21 @@ from ..tape import Tensor
 def clip_grad_norm_(parameters, max_norm):
     """Scale all gradients by one factor so that their total norm is at most `max_norm`.
 
-    The direction of the whole gradient stays the same; clipping each entry would change the
-    direction. Parameters without a gradient are skipped.
+    The total norm is that of one vector with the entries of all gradients. The direction of this
+    vector stays the same, whereas clipping each entry would change the direction. Parameters
+    without a gradient are skipped.
 
     Parameters
     ----------
     parameters : Tensor or iterable of Tensor
         Parameters such as model.parameters().
     max_norm : float
-        Largest norm allowed.
+        The largest total norm that is allowed.
 
     Returns
     -------
     float
-        The norm before scaling.
+        The total norm before scaling.
 
     Raises
     ------
