@@ -18,7 +18,7 @@ def _secant(f, x, h, slope, title, reach=1.2):
     """Draw the curve of f near x, its tangent at x, and its secant through x and x + h.
 
     Return the plot, an Axes, and a line of text with both slopes. `slope` is the slope of the
-    tangent, and the plot extends from x − reach to x + reach.
+    tangent, `title` is written above the plot, and the plot extends from x − reach to x + reach.
     """
     span = (x - reach, x + reach)
     xs = np.linspace(*span, 121)

@@ -491,9 +491,10 @@ def _walk(slope, x, lr, steps):
 
 
 def _stopping(f, x, lr, steps, stops):
-    """Return the positions of a wrong `descend`, which stops as soon as stops(old x, new x) is true.
+    """Return the positions of a gradient descent on f that stops as soon as stops(old x, new x) is true.
 
-    The new x at which it stops is not in the list.
+    The new x at which it stops is not in the list. `x` is the start, `lr` is the learning rate, and
+    `steps` is the number of steps without an early stop.
     """
     xs = [x]
     for new in _walk(lambda x: central_difference(f, x), x, lr, steps)[1:]:

@@ -698,7 +698,7 @@ def power(answer):
 
 
 def _powers(d):
-    """Return random arrays g, z, x and y with z = x**y, for the rules of power.
+    """Return random arrays g, z, x and y with z = x**y, for the op power.
 
     Either x is any number and y is a whole number, or x is above 0 and y is between −9 and 9. So
     nothing overflows. `d` is the Draw that supplies the random numbers.

@@ -158,7 +158,10 @@ def _round(x):
 
 
 def _wheel(x, top, digit, colour):
-    """Return the SVG of one digit of a counter. If `digit` is a space, only an outline is drawn."""
+    """Return the SVG of one digit of a counter, with its upper left corner at (x, top).
+
+    If `digit` is a space, only an outline is drawn.
+    """
     if digit == " ":
         return (
             f'<rect x="{x}" y="{top}" width="24" height="34" rx="4" fill="none" '

@@ -380,7 +380,7 @@ def _long_way():
 
 
 def _of_one_and_three():
-    """Return a graph in which ops have one, two or four inputs, a description of it, and its values in order.
+    """Return a graph in which ops have one, two or four inputs, a description of it, and the right order of its values.
 
     The result is (output, description, names), as for the other graphs of the check. One op has the
     same input twice, one local gradient is 0, and one value is used in two places.
@@ -892,7 +892,7 @@ def _expect_everywhere(answer):
             tried=f"the same, after a second call (of L, z, w, y, x, at w = {w.data:g})",
             hints=[
                 lambda got, expected: (
-                    "Gradients accumulate until you reset them, for every Value: value.grad += g."
+                    "The gradients of all Values accumulate until you reset them: value.grad += g."
                 )
             ],
         )

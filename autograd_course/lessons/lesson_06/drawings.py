@@ -26,10 +26,10 @@ def chessboard():
 
 
 def descend(f, by):
-    """Return the step numbers 0 to 30 and the value of f after each step of gradient descent from (0.5, 0.4, 0.3).
+    """Run 30 steps of gradient descent from (0.5, 0.4, 0.3), and return the step numbers and the values of f.
 
-    The steps use the gradient of `by`, another function of three numbers, and a learning rate of
-    0.1.
+    The value at step 0 is the one before the first step. The steps follow the gradient of `by`, a
+    function of three numbers like f, with a learning rate of 0.1.
     """
     w, values = np.array([0.5, 0.4, 0.3]), []
     for _ in range(31):
@@ -205,7 +205,7 @@ def _sketch(values, edges, places, size, known, shut=()):
     edges : list of tuple
         (input, user, local gradient) for each arrow.
     places : dict of str to tuple
-        For each name, the center of its card, in pixels.
+        For each name, the centre of its card, in pixels.
     size : tuple of float
         Width and height of the picture, in pixels.
     known : collection of str
@@ -278,7 +278,7 @@ def _sketch(values, edges, places, size, known, shut=()):
 def _arrow(plot, start, end, passes=None):
     """Draw an arrow from one card to another, and return the position (x, y) for the number on it.
 
-    `start` and `end` are the centers of the cards, and `passes` is the gradient that goes back
+    `start` and `end` are the centres of the cards, and `passes` is the gradient that goes back
     along the arrow. A larger gradient makes the arrow thicker. The arrow is dashed and barred if
     the gradient is 0, and is thin if `passes` is None, because no gradient goes to data.
     """
@@ -316,7 +316,7 @@ def _arrow(plot, start, end, passes=None):
 
 
 def _slide(w1, w2, w3, x, y):
-    """Return the nodes of a slide's graph and a dict from each (input, user) to the arrow's local gradient.
+    """Return the nodes of the graph on the lesson's slide, and a dict {(input, user): local gradient}.
 
     The graph computes a = x², b = (w₁·a + w₃)², c = (w₂·b + w₃)², ŷ = sin(b + c), L = (ŷ − y)².
     """
@@ -366,7 +366,7 @@ def _slide(w1, w2, w3, x, y):
 
 
 def slide_graph(w1, w2, w3, x, y):
-    """Draw the graph of the slide at the given weights and data, with the local gradient on each arrow."""
+    """Draw the graph on the lesson's slide at the given weights and data, with the local gradient on each arrow."""
     nodes, _ = _slide(w1, w2, w3, x, y)
     given = f"x {_short(x)}, a {_short(x * x)}, y {_short(y)}"
     text = f"The graph of L at {given}, its operations left out\n{graph.describe(nodes)}"
@@ -382,7 +382,7 @@ FROM_W3 = ["w₃ b ŷ L", "w₃ c ŷ L", "w₃ b c ŷ L"]  # its paths; the slid
 
 
 def stacked_paths(w1, w2, w3, x, y, paths):
-    """Draw the slide's graph with one path from w₃ to L highlighted, and the contributions of the paths so far.
+    """Draw the graph on the lesson's slide with one path from w₃ to L highlighted, and the contributions of the paths so far.
 
     `paths` is the number of paths so far, 1 to 3, and the last of these is highlighted. The other
     arguments are the weights and the data. All local gradients on the paths must be positive, as

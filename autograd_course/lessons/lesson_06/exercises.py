@@ -19,9 +19,9 @@ ROUTES = ARRIVES * 2 * P, ARRIVES * 2 * Q, ARRIVES * 2 * Q * 0.4 * 2 * P
 
 
 def _about(wrong, hint):
-    """Return a mistake that gives `hint` if the learner's numbers are within 0.0006 of `wrong`.
+    """Return a function that returns `hint` if the learner's numbers are within 0.0006 of `wrong`, and None otherwise.
 
-    So a rounded answer is recognized too.
+    So a rounded answer is recognised too.
     """
     return lambda got, expected: hint if same(got, wrong, 0, 6e-4) else None
 
@@ -341,7 +341,7 @@ SAID = {
     "'function' object has no attribute": "The backward pass begins at L, the loss of this example: backward(L).",
     "'float' and 'Value'": "p.data is a number, but p is the whole Value: p.data -= rate * p.grad.",
     "'list' and": "parameters is a list. Take them one by one, for p in parameters, and move p.data.",
-    "'NoneType'": "One of them is None. backward(L) returns nothing: it fills the .grad of each parameter. And the reset sets p.grad to 0.0, not to None.",
+    "'NoneType'": "One of the values in this line is None. backward(L) returns nothing: it fills the .grad of each parameter. And the reset sets p.grad to 0.0, not to None.",
     "number, not 'Value'": "p.data is a number, but p is the whole Value: p.data = p.data - rate * p.grad.",
     "number, not 'tuple'": "Only loss uses x and y: pass them on unchanged.",
     "unpack": "An example is a pair, (x, y). There may be any number of parameters: go through them in a loop, for p in parameters.",

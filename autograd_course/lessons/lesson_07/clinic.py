@@ -188,7 +188,10 @@ class Seeded(Scalar):
 
 
 class Unknown(Scalar):
-    """Differentiate with one fault that is not among the causes listed in the lesson, for the learner to find."""
+    """Differentiate with one fault, which the learner has to find.
+
+    No cause listed in the lesson describes this fault.
+    """
 
     def order(self):
         found, todo = {self.data: self}, [self]
@@ -506,5 +509,9 @@ def sheet(Engine, examinations=EXAMINATIONS):
 
 
 def fails(name, shown, examinations=EXAMINATIONS):
-    """Return True if `shown` is not the right result of the check called `name`."""
+    """Return True if `shown` is not the right result of the check called `name`.
+
+    `examinations` holds, for each check, its description, its right result, and a function that
+    runs it.
+    """
     return not agree(shown, examinations[name][1])

@@ -466,7 +466,7 @@ def _cost(Design, f, xs, operations, repeats):
 
 
 def _held(Design, f, xs):
-    """Return the number of bytes that the values recorded while computing f(*xs) hold in memory."""
+    """Return the memory, in bytes, of the values that the class `Design` records while it computes f(*xs)."""
     gc.collect()
     tracemalloc.start()
     kept = _record(Design, f, xs)

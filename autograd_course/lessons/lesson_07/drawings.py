@@ -61,7 +61,7 @@ def mystery():
 
 
 def two_losses(one, other):
-    """Draw the losses of two trainings, labeled A and B, without telling which rule each one used.
+    """Draw the losses of two trainings, labelled A and B, without telling which rule each one used.
 
     `one` and `other` are lists of losses, of equal length.
     """
@@ -139,7 +139,7 @@ COLUMNS = [
 
 
 def costs(costs, longest, twice, graph):
-    """Draw a table of the designs with their time, memory and visits on one graph, and two more measurements.
+    """Draw what each design costs on one graph in time, memory and visits, and two more measurements of each design.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def costs(costs, longest, twice, graph):
     longest : dict of str to int
         For each design, the longest chain that its backward pass survives.
     twice : dict of str to float
-        For each design, the gradient after two backward passes, which is 12 after one.
+        For each design, the gradient after two backward passes, which should be 12 after one pass.
     graph : str
         The name of the graph.
     """
@@ -229,7 +229,10 @@ def _bars(title, values, limits, powers, shown):
 
 
 def shown(value):
-    """Return the result of a check as text for a table cell: "error", a number, or one line for each row of an array."""
+    """Return the result of a check as text for a table cell.
+
+    The text is "error" for the name of an error, and has one line for each row of an array.
+    """
     if isinstance(value, str):
         return "error"
     return "\n".join(" ".join(map(number, row)) for row in np.atleast_2d(value))

@@ -13,7 +13,8 @@ def fall(b, g, entry):
     """Draw how a row b is copied into every row, and how each column of g is summed into one entry of the gradient of b.
 
     `b` has the shape (n,), and the upstream gradient `g` has the shape (m, n). `entry` is the index
-    of the column that is highlighted. The bar in each cell is as long as its number is large.
+    of the column that is highlighted. The length of the bar in each cell shows the size of its
+    number.
     """
     m, n = g.shape
     foot, step = TOP + m * HIGH + 46, n * WIDE + 60
@@ -96,7 +97,7 @@ def _bar(x, y, part, colour):
 
 
 def follow(formula, f, x, entry):
-    """Draw which entries of z = f(x) one entry of x goes to, and below them its gradient.
+    """Draw to which entries of z = f(x) one entry of x goes, and how its gradient is computed.
 
     The picture shows x and z, and below them the gradient of x and the upstream gradient g, which
     is 1, 2, 3, …

@@ -125,7 +125,10 @@ class Unsummed(Array):
 
 
 class Unknown(Array):
-    """Differentiate arrays with one fault that is not among the causes listed in the lesson, for the learner to find."""
+    """Differentiate arrays with one fault, which the learner has to find.
+
+    No cause listed in the lesson describes this fault.
+    """
 
     def fitted(self, g):
         if all(m == n for m, n in zip(g.shape, self.data.shape)):

@@ -15,10 +15,10 @@ WIDE, HIGH = 46, 30
 
 
 class _Cross:
-    """Lay out a matrix product as by hand: one factor to the left of the result, and the other above it.
+    """Lay out a matrix product as in a calculation by hand: one factor to the left of the result, and the other above it.
 
-    `above`, `left` and `corner` describe the three matrices, each as (name, array, array of looks),
-    where a look says how a cell is drawn.
+    `above`, `left` and `corner` describe the upper factor, the left factor and the result, each as
+    (name, array, array of looks), where a look says how a cell is drawn.
     """
 
     def __init__(self, above, left, corner):
@@ -197,7 +197,7 @@ def candidates(m, k, n):
 
 
 def _factor(plot, x, y, shape, colour, dash):
-    """Draw a matrix as a trapezoid whose left edge is as high as its rows, and its right edge as its columns.
+    """Draw a matrix as a shape whose left edge shows its number of rows, and whose right edge shows its number of columns.
 
     The left edge is at `x`, and its middle is at `y`. `colour` and `dash` are for the outline.
     """
@@ -245,9 +245,9 @@ def jacobian(J, B):
 
 
 def ward(sheets):
-    """Draw a table of the checks of arrays, with the results of each engine.
+    """Draw a table of the checks for array engines, with a column of results for each engine.
 
-    `sheets` is a dict from the number or letter of each engine to its results.
+    `sheets` is a dict from the name of each engine to its results, as `sheet` returns them.
     """
     return lesson_07.ward(sheets, of=array_ward)
 

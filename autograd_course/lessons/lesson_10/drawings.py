@@ -99,10 +99,11 @@ def _short(value):
 
 
 def _bars(left, title, heights, y, top=56, high=190):
-    """Return SVG parts of one panel with a bar for each class, and the class's number in place of a bar if it is not finite.
+    """Return SVG parts of one panel with a bar for each class.
 
-    `heights` holds one number for each class, and `y` is the lowest and the highest value on the
-    axis. `left`, `top` and `high` are the position and the height of the panel, in pixels.
+    A number that is nan or infinite is written in place of its bar. `heights` holds one number for
+    each class, and `y` is the lowest and the highest value on the axis. `left`, `top` and `high`
+    are the position and the height of the panel, in pixels.
     """
     plot = Axes((left, top, WIDE, high), (0, len(heights)), y)
     plot.frame([(k + 0.5, str(k)) for k in range(len(heights))], ticks(*y, most=5), "class", title)

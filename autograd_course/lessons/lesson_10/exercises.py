@@ -919,7 +919,7 @@ def loss(answer):
 
 
 def _shifted(by):
-    """Return a function of x that computes logsumexp after subtracting the number `by(x)` from every logit."""
+    """Return a function that computes logsumexp of x, with the number `by(x)` subtracted before exp and added after log."""
     return lambda x: np.log(np.sum(np.exp(x - by(x)))) + by(x)
 
 

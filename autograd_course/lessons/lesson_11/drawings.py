@@ -68,7 +68,7 @@ def factors(f, path, curvatures, lr):
 
     Notes
     -----
-    A factor between −1 and 1 makes the weight shrink. A factor beyond them makes it diverge.
+    A factor between −1 and 1 makes the weight shrink. A factor outside this range makes it diverge.
     """
     above = landscape(f, {"gradient descent": path}, SPAN)
     line = Axes((56, 52, 492, 26), (-1.9, 1.9), (0, 1))  # right of 1: room for a name

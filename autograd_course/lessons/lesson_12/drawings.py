@@ -94,7 +94,7 @@ def neurons(weights, titles):
     """Draw the weights of the first ten neurons of each layer as 8 × 8 images.
 
     `weights` holds one array of shape (H, 64) for each layer, and `titles` holds one title for each
-    layer. Positive and negative weights have different colors. A pixel with ink raises the value of
+    layer. Positive and negative weights have different colours. A pixel with ink raises the value of
     the neuron where the weight is positive, and lowers it where the weight is negative.
     """
     parts, told = [], []
@@ -171,7 +171,7 @@ def training_sizes(sizes, held_out_accuracy):
     """Draw the held-out accuracy against the number of training scans.
 
     `sizes` lists the numbers of scans, in ascending order, and `held_out_accuracy` is the learner's
-    function of n. The axes are empty while it is a stub.
+    function of n. The axes stay empty until the learner has written this function.
     """
     measured = [held_out_accuracy(n) for n in sizes]
     done = [

@@ -465,7 +465,7 @@ def _one_row(got, expected):
         isinstance(got, (tuple, list)) and len(got) == 2 and np.ndim(got[1]) > np.ndim(expected[1])
     )
     return more and (
-        "`new` keeps its shape, (64,) for a single scan: no loop over its rows, and no row added "
+        "`new` keeps its shape, (64,) for a single scan: do not loop over its rows, and do not add a row "
         "(keepdims adds an axis)."
     )
 
@@ -680,9 +680,9 @@ def _fitted(images, labels, model, epochs, jitter=0.0):
 
 @cache
 def _stand_in():
-    """Return the state dict of a network trained for two epochs, for use in place of the learner's training.
+    """Return the state dict of a network trained for two epochs, which replaces the learner's own training.
 
-    Two epochs are enough to distinguish the possible scores.
+    Two epochs are enough for a right score and the likely wrong scores to differ.
     """
     return _fitted(*digits()[:2], nn.MLP([64, 32, 10], rng=0), 2).state_dict()
 

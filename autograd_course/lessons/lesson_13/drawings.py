@@ -28,7 +28,7 @@ def _wave(box, xlabel="x", title=""):
 def asked(x, y):
     """Draw the first values of a sequence as dots, and a question mark in place of the next value.
 
-    `x` and `y` are arrays of the same length, at least two.
+    `x` and `y` are arrays of the same length, with at least two entries.
     """
     plot = _wave((62, 34, 482, 170), title="the value at each x")
     for at in zip(x, y):

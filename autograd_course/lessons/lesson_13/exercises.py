@@ -171,7 +171,7 @@ def rule(answer):
 # --- 13.uses --------------------------------------------------------------------------------------------------------------
 
 # The three blanks, filled.
-NO_ABS = "g and w keep their signs: no abs."
+NO_ABS = "g and w keep their signs: do not use abs."
 _TANH, _ADD, _ON = "g = g * (1 - states[k] ** 2)", "total = total + g * states[k - 1]", "g = g * w"
 
 
@@ -231,12 +231,12 @@ def _states(w, start, steps):
         edit(
             _ADD,
             "total = total + abs(g * states[k - 1])",
-            "The contribution of a use may be negative. Keep its sign: no abs.",
+            "The contribution of a use may be negative. Keep its sign: do not use abs.",
         ),
         edit(
             _ADD,
             "total = total + g * abs(states[k - 1])",
-            "A state may be negative. Keep its sign: no abs.",
+            "A state may be negative. Keep its sign: do not use abs.",
         ),
         edit(_ON, "g = g * abs(w)", NO_ABS),
         edit(_TANH, "g = abs(g) * (1 - states[k] ** 2)", NO_ABS),
@@ -280,7 +280,7 @@ def _states(w, start, steps):
         edit(
             "states[k] **",
             "np.tanh(states[k]) **",
-            "states[k] is already the output of tanh: no second tanh.",
+            "states[k] is already the output of tanh: do not apply tanh again.",
         ),
         edit(
             " ** 2",

@@ -103,8 +103,8 @@ card(
 def _loop(line, of):
     """Return a function of (g, x, y) that computes a gradient in a loop over the outputs and the kernel entries.
 
-    The loop calls `line` once for each output and kernel entry. The gradient has the shape of x if
-    `of` is 1, and of y if it is 2.
+    The loop calls line(gradient, g, x, y, i, j, a, b) once for each output (i, j) and kernel entry
+    (a, b). The gradient has the shape of x if `of` is 1, and of y if it is 2.
     """
 
     def gradient(g, x, y):
@@ -117,7 +117,7 @@ def _loop(line, of):
 
 
 def _adds(place, value):
-    """Return the body of a loop for `_loop`, which adds `value(…)` to the gradient at the index `place(…)`.
+    """Return a `line` for `_loop` that adds `value(…)` to the gradient at the index `place(…)`.
 
     `place` takes the indices i, j, a, b, and `value` takes g, x, y and these indices.
     """
@@ -129,7 +129,7 @@ def _adds(place, value):
 
 
 def _keeps(place, value):
-    """Return the body of a loop for `_loop`, which assigns `value(…)` to the gradient at the index `place(…)`.
+    """Return a `line` for `_loop` that assigns `value(…)` to the gradient at the index `place(…)`.
 
     `place` takes the indices i, j, a, b, and `value` takes g, x, y and these indices.
     """
@@ -617,7 +617,10 @@ def fold(answer):
 
 
 def _conv_x(inner):
-    """Return a conv2d_x that is right except for `inner`, the function of two matrices in its first blank."""
+    """Return a conv2d_x in which `inner`, a function of two matrices, fills the first blank.
+
+    The rest is the right rule for the image x.
+    """
 
     def conv2d_x(g, z, x, y, stride=1, padding=0):
         return ag.fold(inner(as_rows(g), as_columns(y)), x.shape[2:], y.shape[2:], stride, padding)
@@ -1202,12 +1205,12 @@ def my_op(answer):
 
 
 def _called(op):
-    """Return the function of the op `op`, wrapped so that the check stops if the result cannot be used."""
+    """Return the learner's function in the op `op`, wrapped so that the check stops if its result cannot be used."""
     return partial(returned, op.function, tried="your function", shown="a number for each of x")
 
 
 def _mixes(op):
-    """Raise Wrong unless an op that is not elementwise can be used between two layers, and has a right rule.
+    """Raise Wrong unless `op`, which is not elementwise, has a correct rule and can be used between two layers.
 
     Its result must have the shape of x, must be finite, and must not be the same at every entry.
     """

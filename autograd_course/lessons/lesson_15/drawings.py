@@ -225,9 +225,9 @@ def flight(path, tangent, angle):
     Parameters
     ----------
     path : array of shape (steps, 2)
-        The position (x, y) after each step, in meters. The throw starts at (0, 0).
+        The position (x, y) after each step, in metres. The throw starts at (0, 0).
     tangent : array of shape (steps, 2)
-        The derivative of each position with respect to the angle, in meters per degree.
+        The derivative of each position with respect to the angle, in metres per degree.
     angle : float
         The angle of the throw, in degrees.
     """

@@ -359,17 +359,19 @@ def _right(program, *pairs):
             "else Dual(abs(x))",
             "A plain number may be below 0, and keeps its sign.",
         ),
-        edit("else Dual(x)", "else Dual(int(x))", "A plain number may be a fraction: no int."),
+        edit(
+            "else Dual(x)", "else Dual(int(x))", "A plain number may be a fraction: do not use int."
+        ),
         edit(
             "tangent=0.0):", "tangent=1.0):", "A plain number is a constant, so its tangent is 0."
         ),
         edit(
             _OVER,
             "(self.tangent - z * other.tangent) / abs(other.value)",
-            "The denominator y keeps its sign, also below 0: no abs.",
+            "The denominator y keeps its sign, also below 0: do not use abs.",
         ),
-        edit(_TIMES, f"abs({_TIMES})", "A tangent may be negative: no abs."),
-        edit(_TIMES, f"max(0.0, {_TIMES})", "A tangent may be negative: no max."),
+        edit(_TIMES, f"abs({_TIMES})", "A tangent may be negative: do not use abs."),
+        edit(_TIMES, f"max(0.0, {_TIMES})", "A tangent may be negative: do not use max."),
         edit(_TIMES, f"round({_TIMES}, 3)", "Do not round: a tangent is exact."),
         edit(_TIMES, f"int({_TIMES})", "int truncates, but a tangent may be any number."),
         edit(
@@ -481,7 +483,7 @@ def _right(program, *pairs):
         edit(
             _ADD,
             _ADD.replace("tangent + other", "tangent - other"),
-            "In a sum the tangents are added: no minus.",
+            "In a sum the tangents are added: do not subtract.",
         ),
         edit(
             _TIMES,
@@ -750,7 +752,7 @@ JOBS = ("forward", "backward", "forward")
 
 
 def _job(number, hint):
-    """Return the answer in which only job number `number` has the wrong mode, together with `hint`, as a mistake."""
+    """Return a mistake: the answer in which only job number `number` has the wrong mode, and the hint for it."""
     wrong = list(JOBS)
     wrong[number] = "backward" if JOBS[number] == "forward" else "forward"
     return tuple(wrong), hint

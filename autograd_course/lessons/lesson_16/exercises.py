@@ -342,7 +342,8 @@ def hvp(answer):
 def bent(w):
     """Return a loss of an array of weights whose curvatures depend on the weights.
 
-    In one direction it curves downward more strongly than it curves upward in any direction.
+    In one direction the loss curves downward more strongly than it curves upward in any other
+    direction.
     """
     return ag.sin(w).sum() + (w * w).sum() ** 2 / 8 - 3 * (w.sum()) ** 2
 
@@ -357,7 +358,7 @@ def saddle(w):
 
 
 def steep(w):
-    """Return a loss of two weights with curvatures up to 2e36, so that a vector that is not normalized soon overflows."""
+    """Return a loss of two weights with curvatures up to 2e36, so that a vector that is not normalised soon overflows."""
     return 1e36 * ((w[0] - 0.3 * w[1]) ** 2 + 0.1 * w[1] ** 2 * w[1])
 
 
@@ -453,7 +454,9 @@ _ENDS = (
             "curvature = np.linalg.norm(Hv)",
             "The length of Hv has no sign, and is too large while v still turns. The curvature is ⟨v, Hv⟩.",
         ),
-        edit("np.sum(v * Hv)", "abs(np.sum(v * Hv))", "A curvature may be negative: no abs."),
+        edit(
+            "np.sum(v * Hv)", "abs(np.sum(v * Hv))", "A curvature may be negative: do not use abs."
+        ),
         edit(
             "np.sum(v * Hv)",
             "np.max(Hv)",
@@ -505,8 +508,16 @@ _ENDS = (
         edit("v = Hv", "v = v - Hv", "v is replaced by Hv; nothing of the old v stays."),
         edit("v = Hv", "w = Hv", "w stays where it is: only the direction v turns."),
         edit("v = Hv", "w = w + Hv", "w stays where it is: only the direction v turns."),
-        edit("range(steps)", "range(steps + 1)", "That is one product too many: `steps` in all."),
-        edit("range(steps)", "range(steps - 1)", "That is one product too few: `steps` in all."),
+        edit(
+            "range(steps)",
+            "range(steps + 1)",
+            "That is one product too many: make `steps` products in all.",
+        ),
+        edit(
+            "range(steps)",
+            "range(steps - 1)",
+            "That is one product too few: make `steps` products in all.",
+        ),
         edit(
             "        v = Hv\n",
             "        if np.allclose(v, Hv / np.linalg.norm(Hv), atol=1e-2):\n            break\n"
@@ -607,7 +618,9 @@ _ENDS = (
             _ENDS,
         ),
         edit(
-            "return curvature", "return max(curvature, 0)", "A curvature may be negative: no max."
+            "return curvature",
+            "return max(curvature, 0)",
+            "A curvature may be negative: do not use max.",
         ),
         edit(
             "np.sum(v * Hv)",
@@ -803,7 +816,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "slope / abs(curvature)",
             "0.1 * slope / abs(curvature)",
-            "The step is as long as Newton's: no learning rate.",
+            "The step is as long as Newton's: do not multiply it by a learning rate.",
         ),
         edit(
             "slope / abs(curvature)",

@@ -182,8 +182,7 @@ def walked(n, k, moment):
 def _flag(px, high, low):
     """Return the SVG of a checkpoint's flag at the horizontal position `px`.
 
-    `high` and `low` are the vertical positions of the flag's lower edge and of the foot of its
-    pole.
+    The flag is just above the vertical position `high`, and the foot of its pole is at `low`.
     """
     return (
         f'<path d="M{px:.1f} {low:.1f}V{high - 22}l9 5l-9 5" fill="{style.INK}" stroke="{style.INK}" '
@@ -250,9 +249,13 @@ def layers(table, first=0, count=0, measured=None):
     table : list of tuple
         (name, held, result) for each layer, as `by_layer` returns it.
     first, count : int
-        The first wrapped layer, and the number of wrapped layers. The mask of Dropout stays in memory.
+        The first wrapped layer, and the number of wrapped layers.
     measured : tuple of float, optional
         (held, peak) of the whole model in MB, printed below the picture.
+
+    Notes
+    -----
+    A Dropout layer keeps its mask in memory even if it is wrapped.
     """
     last = min(first + count, len(table)) - 1
     most = 1.1 * max(held for _, held, _ in table)

@@ -295,8 +295,8 @@ def golf(answer):
 def _expect_silu(answer, xs):
     """Raise Wrong unless the learner's silu returns the right value at each array of `xs`, and the right gradient.
 
-    All gradients are checked after all values, so that what a call keeps is not lost in a later
-    call.
+    The gradients are computed after all values. This reveals a silu whose later calls overwrite
+    what an earlier call has kept for its gradient.
     """
     rng, given = np.random.default_rng(0), []
     for x in xs:
@@ -667,7 +667,10 @@ def by_hand(answer):
 
 
 def _whole(answer, step, x):
-    """Run the learner's `by_hand` for 64 steps with a mark at every 8th, and return a Tensor, as `footprint` requires."""
+    """Run the learner's `by_hand`, given as `answer`, for 64 steps with a checkpoint at every 8th step.
+
+    Return a Tensor, because `footprint` requires one.
+    """
     answer(step, x, 64, 8)
     return ag.Tensor(0.0, requires_grad=True)
 

@@ -11,10 +11,23 @@ CELL = 30
 
 
 def who_reads_whom(sizes, letters, pick=None, what="slope"):
-    """Draw a (T, T) matrix of sizes: row t shows how much position t reads of each column.
+    """Draw a matrix that shows how much each position of a text reads of the letter at every position.
 
-    Larger sizes are darker; a size of 0 is a dot. Columns after a row's own position are the
-    future: grey, and crossed out where they are read. `pick` frames a row.
+    Parameters
+    ----------
+    sizes : array_like of shape (T, T)
+        Row t shows what position t reads. A larger size is darker, and a size near 0 is a dot.
+    letters : sequence of str
+        The T letters of the text.
+    pick : int, optional
+        The row to frame.
+    what : str
+        "slope" or "weight", the kind of the sizes.
+
+    Notes
+    -----
+    The columns after a row's own position are the future. They are grey, and crossed out where the
+    position reads them.
     """
     sizes, left, top = np.asarray(sizes, float), 104, 56
     side, least = len(sizes), 5e-4 * np.max(sizes) if what == "weight" else 1e-9 * np.max(sizes)
@@ -69,10 +82,20 @@ def who_reads_whom(sizes, letters, pick=None, what="slope"):
 
 
 def attention_row(letters, scores, values, position):
-    """Draw one row of attention: scores (T,), weights, result, and the gradients of the scores.
+    """Draw one row of attention: the scores, the weights, the result, and the gradient of each score.
 
-    The row is that of the query at `position`. The upstream gradient of the result is 1, and the
-    positions after `position` are masked.
+    Parameters
+    ----------
+    letters : sequence of str
+        The T letters of the text.
+    scores, values : array_like of shape (T,)
+        The score of the query with each key, and the value at each position.
+    position : int
+        The position of the query. The positions after it are masked.
+
+    Notes
+    -----
+    The upstream gradient of the result is 1.
     """
     scores, values = np.asarray(scores, float), np.asarray(values, float)
     side, wide = len(letters), 54
@@ -154,16 +177,21 @@ def attention_row(letters, scores, values, position):
 
 
 def attended(letter, raised_by, position):
-    """Draw a row of attention over eight letters, with the score of one of them raised."""
+    """Draw a row of attention over the eight letters of "attended", with the score of one of them raised.
+
+    `letter` is the position of this letter, `raised_by` is added to its score, and `position` is
+    the position of the query.
+    """
     scores = np.array([1.0, 0.5, -0.5, 0.0, 1.5, -1.0, 0.2, 0.8])
     scores[letter] += raised_by
     return attention_row("attended", scores, [3, -2, 1, 4, -1, 2, 0, -3], position)
 
 
 def _bar(plot, k, height, half, colour, dash):
-    """Draw bar k of a plot, filled for a value and dashed for a gradient.
+    """Draw bar `k` of a plot, filled for a value and dashed for a gradient.
 
-    Returns its middle and both ends in px.
+    Return the horizontal position of its middle, and the vertical positions of its upper and lower
+    end, in pixels. `half` is half of its width.
     """
     (x, up), (_, down) = plot.at(k + 0.5, max(height, 0)), plot.at(k + 0.5, min(height, 0))
     plot.parts.append(
@@ -175,7 +203,7 @@ def _bar(plot, k, height, half, colour, dash):
 
 
 def by_position(losses, best):
-    """Draw the loss at each position of a text as bars, and the best possible loss."""
+    """Draw the loss at each position of a text as a bar, and the best possible loss, `best`, as a dashed line."""
     plot = Axes((48, 40, 500, 170), (0, len(losses)), (0, 1.25 * best))
     plot.frame(
         [(k + 0.5, str(k)) for k in range(len(losses))],
@@ -193,10 +221,11 @@ def by_position(losses, best):
 
 
 def sharpness(d, divided_by):
-    """Draw the softmax of q·k, divided by "1" or "√d", and the sizes of the gradients of the scores.
+    """Draw the softmax of the scores q·k of eight random keys, and the sizes of the gradients of the scores.
 
-    There are one query and eight keys of d numbers, drawn with variance 1, and random upstream
-    gradients of the weights.
+    `d` is the number of entries in the query and in each key, at most 1024. Each entry has variance
+    1. The scores are divided by √d if `divided_by` is "√d", and by 1 if it is "1". The upstream
+    gradients of the weights are random.
     """
     rng = np.random.default_rng(4)
     query, keys, g = rng.normal(size=1024), rng.normal(size=(8, 1024)), rng.normal(size=8)

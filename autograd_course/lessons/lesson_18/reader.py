@@ -10,9 +10,10 @@ LETTERS, POSITIONS = "abcdefgh", 12
 
 
 class Reader(nn.Module):
-    """Map letters, ints of shape (N, T), to logits for the letter that follows each, of shape (N, T, 8).
+    """Map letters to logits for the letter that follows each of them.
 
-    In between it applies `block`, which maps (…, T, width) to the same shape.
+    The letters are ints of shape (N, T), and the logits have the shape (N, T, 8). `block` is a
+    module that maps an array of shape (…, T, width) to one of the same shape.
     """
 
     def __init__(self, block, width=32, seed=0):
@@ -26,7 +27,7 @@ class Reader(nn.Module):
         return self.letters(letters) + self.positions(np.arange(letters.shape[-1]))
 
     def read(self, x):
-        """Return the logits for the vectors of the letters, (…, T, width)."""
+        """Return the logits for embedded letters `x` of shape (…, T, width)."""
         return self.out(self.norm(self.block(x)))
 
     def forward(self, letters):
@@ -34,7 +35,7 @@ class Reader(nn.Module):
 
 
 class Suspect(nn.Module):
-    """Apply a block that cheats: every position also reads the next position."""
+    """Apply a block of attention that cheats, because every position also reads the next position."""
 
     def __init__(self, width=32, seed=0):
         self.attention = nn.MultiheadAttention(width, 2, rng=seed)
@@ -47,20 +48,21 @@ class Suspect(nn.Module):
 
 
 def random_letters(rng, n):
-    """Return n texts of 13 random letters, as ints of shape (n, 13)."""
+    """Return n random texts of 13 letters, as an int array of shape (n, 13), drawn with the generator `rng`."""
     return rng.integers(0, len(LETTERS), (n, POSITIONS + 1))
 
 
 def twice(rng, n):
-    """Return n texts, (n, 13): six random letters, the same six again, and the first once more."""
+    """Return n random texts, of shape (n, 13): six random letters, the same six again, and the first one once more."""
     half = random_letters(rng, n)[:, :6]
     return np.concatenate([half, half, half[:, :1]], axis=1)
 
 
 def train(model, draw, steps=100):
-    """Return the model, trained on new texts at every step.
+    """Train `model` in place to predict the next letter at each of 12 positions, and return it.
 
-    At each of 12 letters, the model predicts the next letter.
+    Each of the `steps` steps uses 32 new texts from `draw`, a function of a random generator and a
+    number of texts.
     """
     rng, optimizer = np.random.default_rng(0), optim.Adam(model.parameters(), lr=0.01)
     for step in range(steps):
@@ -75,7 +77,10 @@ def train(model, draw, steps=100):
 
 
 def loss_by_position(model, draw):
-    """Return the mean loss at each of the 12 positions, over 500 new texts."""
+    """Return the mean loss of `model` at each of the 12 positions, over 500 new texts, as an array of shape (12,).
+
+    `draw` is a function of a random generator and a number of texts.
+    """
     texts = draw(np.random.default_rng(1), 500)
     with ag.no_grad():
         log_p = ag.log_softmax(model(texts[:, :-1])).data

@@ -15,12 +15,24 @@ NETWORK, COUNTING = style.VALUE_GROUND, style.GROUND
 
 
 def _share(p):
-    """Format a probability to two digits; smoothed counts never give exactly 0 or 1."""
+    """Return a probability as text with two decimals, or as "< 0.01" or "> 0.99" near 0 and 1."""
     return "< 0.01" if p < 0.005 else "> 0.99" if p >= 0.995 else f"{p:.2f}"
 
 
 def guess(letters, p, context, most=8):
-    """Draw the probabilities of the likeliest next letters as bars, and one bar for all others."""
+    """Draw the probabilities of the likeliest next letters as bars, and one more bar for all other letters.
+
+    Parameters
+    ----------
+    letters : str
+        All letters.
+    p : array of float
+        The probability of each letter.
+    context : str
+        The text before the next letter.
+    most : int
+        The number of letters that have a bar of their own.
+    """
     shown = [letter if letter.strip() else {" ": "␣", "\n": "↵"}[letter] for letter in letters]
     first = np.argsort(-p, kind="stable")[:most]
     rows = [(shown[i], p[i]) for i in first] + [(f"{len(p) - most} others", 1 - p[first].sum())]
@@ -42,9 +54,10 @@ def guess(letters, p, context, most=8):
 
 
 def learning(run, counted, step):
-    """Draw a run up to a step: its validation loss, the losses of the n-grams, and a sample of its text.
+    """Draw a training run up to `step`: its validation loss, the losses of the n-grams, and a sample of its text.
 
-    `run` is a result of `Task.follow`; `counted` holds the losses of the 1-gram, the 2-gram, and so on.
+    `run` is a result of `Task.follow`, and `step` is one of its steps. `counted` holds the losses
+    of the 1-gram, the 2-gram, and so on.
     """
     steps, held_out, k = run["steps"], run["held_out"], run["steps"].index(step)
     end = steps[-1] or 1  # 0 if the run was stopped before it was looked at again
@@ -82,7 +95,7 @@ def learning(run, counted, step):
 
 
 def page(html):
-    """Show a text, given as HTML, with its line breaks.
+    """Return HTML that shows the text `html` in a box, with its line breaks.
 
     The style keeps underlines from hiding underscores.
     """
@@ -97,9 +110,11 @@ def written(text, first="It writes:"):
 
 
 def who_knew(text, network, counting):
-    """Draw a text, each letter on the colour of the model that gave it at least twice the probability.
+    """Draw a text in which a letter has the colour of one of two models if this model predicted it much better.
 
-    Letters of the network are underlined, those of the n-gram are overlined.
+    Better means at least twice the probability that the other model gave to the letter. `network`
+    and `counting` hold the probability that each of the two models gave to each letter. The letters
+    of the network are underlined, and those of the n-gram, `counting`, are overlined.
     """
     parts, said = [], {"network": "", "counting": ""}
     for letter, p, q in zip(text, network, counting, strict=True):
@@ -133,7 +148,10 @@ def who_knew(text, network, counting):
 
 
 def mixture(network, counting, w):
-    """Draw the loss of the mixture w·network + (1 − w)·counting, against w."""
+    """Draw the loss of the mixture w·network + (1 − w)·counting against w, with a mark at the given `w`.
+
+    `network` and `counting` hold the probability that each of the two models gave to each letter.
+    """
     at = np.linspace(0, 1, 41)
     losses = [nats(one * network + (1 - one) * counting) for one in at]
     here = nats(w * network + (1 - w) * counting)

@@ -608,7 +608,11 @@ def picking(answer):
 
 
 def _row(pick):
-    """Return the letters for twenty values of u, and for u just before and after each boundary."""
+    """Return a function of logits and a temperature that lists the letters picked for many values of u.
+
+    `pick` is the function to test. The values of u are twenty evenly spaced ones, and one just
+    before and one just after each boundary between two letters.
+    """
 
     def row(logits, temperature):
         ends = np.cumsum(ag.softmax(logits / temperature))[:-1]
@@ -623,14 +627,14 @@ def _row(pick):
 
 
 def _one_u(got, expected):
-    """Return a hint that names a position where the letters differ.
+    """Return a hint that names the right letter for the first u at which `got` differs from `expected`, or None.
 
-    A difference of one says nothing about the cause, because the numbers of letters are only names.
+    The size of the difference is not mentioned, because the numbers of letters are only names.
     """
     for one, right in zip(got[:20], expected):
         if not np.ndim(one) and not one == right:
             return (
-                f"The first u for which your answer differs is in the interval of letter {right}. Which ends has this u passed? Only the logits, the "
+                f"The first u for which your answer differs is in the interval of letter {right}. Which ends of intervals has this u passed? Only the logits, the "
                 "temperature and u determine the letter: draw nothing at random."
             )
 
@@ -643,7 +647,7 @@ def _invented(written, known):
 
 
 def _alike(name):
-    """Return a name, and lines that are nearly that name."""
+    """Return a list that contains `name`, several lines that differ slightly from it, and its words except the first."""
     near = [
         name.lower(),
         name[:-1],

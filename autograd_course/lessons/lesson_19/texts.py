@@ -28,9 +28,9 @@ def names():
 
 
 def prose():
-    """Return the prose paragraphs of the texts behind Python's `help()`, each once, one per line.
+    """Return a list of the paragraphs of prose in the texts behind Python's `help()`, without duplicates.
 
-    They have about 0.2 million letters, and differ between versions of Python.
+    The paragraphs have about 0.2 million letters, and differ between versions of Python.
     """
     from pydoc_data.topics import topics
 
@@ -44,9 +44,10 @@ def prose():
 
 
 def split(texts):
-    """Split texts into a training set and a validation set, by a checksum of each text.
+    """Split a list of texts into a training set and a validation set, and return both as lists.
 
-    Each text is in the same set in every version of Python.
+    A checksum of each text decides its set, so a text is in the same set in every version of
+    Python.
     """
     held_out = [zlib.crc32(text.encode()) % 10 == 0 for text in texts]
     return tuple(
@@ -55,7 +56,7 @@ def split(texts):
 
 
 def joined(texts, letters):
-    """Return the texts, one per line, as integers."""
+    """Return all texts, one per line, as one array of ints. Each int is the position of a letter in `letters`."""
     return encode("\n" + "\n".join(texts) + "\n", letters)
 
 
@@ -63,11 +64,24 @@ def joined(texts, letters):
 
 
 def counted(text, held_out, many, n=5, trust=4.0):
-    """Return the probability that each n-gram gives to each held-out letter: one array for each n.
+    """Return the probabilities that the 1-gram to the n-gram give to each held-out letter, as a list of n arrays.
 
-    The k-gram counts what followed the same k − 1 letters in `text`, and adds `trust` letters
-    distributed as the (k−1)-gram predicts; the 1-gram adds `trust` letters distributed evenly over
-    all `many`.
+    Parameters
+    ----------
+    text, held_out : array of int
+        The training text and the held-out text.
+    many : int
+        The number of different letters.
+    n : int
+        The length of the longest n-gram.
+    trust : float
+        The weight of the shorter n-gram, as a number of letters.
+
+    Notes
+    -----
+    The k-gram counts which letters followed the same k − 1 letters in `text`. To these counts it adds
+    `trust` letters, distributed as the (k−1)-gram predicts. The 1-gram adds `trust` letters distributed
+    evenly over all letters.
     """
     p, tables = np.full(len(held_out), 1 / many), []
     before, asked = 0 * text, 0 * held_out  # the k letters before each letter, as one number
@@ -85,12 +99,15 @@ def counted(text, held_out, many, n=5, trust=4.0):
 
 
 def times(found, asked):
-    """Return how often each entry of `asked` occurs in `found`, both of small ints."""
+    """Return how often each entry of `asked` occurs in `found`. Both are arrays of small ints, at least 0."""
     return np.bincount(found, minlength=asked.max() + 1)[asked]
 
 
 def after(text, context, many):
-    """Return how often each of the `many` letters followed `context`, all as ints: (many,)."""
+    """Return how often each letter follows `context` in `text`, as an array of shape (many,).
+
+    Both are arrays of ints, and `many` is the number of different letters.
+    """
     k = len(context)
     here = np.all(
         [text[i : len(text) - k + i] == context[i] for i in range(k)] or [text == text], axis=0
@@ -99,7 +116,10 @@ def after(text, context, many):
 
 
 def opened(text):
-    """Return, for each ")" of a text, the distance back to its "("; 0 for other letters."""
+    """Return an array with the distance from each ")" of a text back to its "(", and 0 for every other letter.
+
+    A ")" without a "(" in its line also gets 0.
+    """
     back, waiting = np.zeros(len(text), int), []
     for i, letter in enumerate(text):
         if letter == "\n":
@@ -112,7 +132,7 @@ def opened(text):
 
 
 def nats(p):
-    """Return the mean surprise of letters that had these probabilities."""
+    """Return the mean of −log p, in nats, over letters to which a model gave the probabilities `p`."""
     return float(-np.log(p).mean())
 
 
@@ -120,10 +140,24 @@ def nats(p):
 
 
 class Task:
-    """Hold a training text and a held-out text as integers, a model for them, and the settings of its training.
+    """Hold a training text and a held-out text as integers, and the settings of a model and of its training.
 
-    Every model predicts the held-out letters at the positions `asked`, which have at least half of
-    the network's context, `seen` letters, before them. So all models predict the same letters.
+    All models are compared on the same held-out letters, at the positions `asked`. The network
+    predicts each of them from the `seen` letters before it, which are at least half of its context.
+
+    Parameters
+    ----------
+    what : str
+        The name of the task, "names" or "prose".
+    texts : list of str
+        The texts, which are split into a training set and a validation set.
+    letters : str
+        All letters that occur in the texts.
+    steps, every, many : int
+        The number of training steps, the number of steps between two measurements, and the number of
+        letters in a sample.
+    **model
+        Keyword arguments of Writer.
     """
 
     def __init__(self, what, texts, letters, steps, every, many, **model):
@@ -138,11 +172,11 @@ class Task:
         self.seen = np.tile(np.arange(half, context) + 1, len(self.windows))
 
     def writer(self):
-        """Return the untrained model."""
+        """Return a new Writer with the task's settings, untrained."""
         return Writer(self.letters, **self.model)
 
     def guessed(self, model):
-        """Return the probability that the model gives to each held-out letter."""
+        """Return an array of the probability that `model` gives to each held-out letter in `asked`."""
         half, found = self.windows.shape[1] // 2, []
         with ag.no_grad():
             for i in range(0, len(self.windows), 32):
@@ -155,17 +189,21 @@ class Task:
         return np.concatenate(found)
 
     def counted(self, n=5, trust=4.0):
-        """Return the probabilities of the 1-gram, the 2-gram, … and the n-gram; see `counted`."""
+        """Return a list of the probabilities that the 1-gram to the n-gram give to each held-out letter in `asked`.
+
+        The function `counted` explains `n` and `trust`.
+        """
         return [p[self.asked] for p in counted(self.text, self.test, len(self.letters), n, trust)]
 
     def after(self, context):
-        """Return how often each letter followed the text `context`: (letters,)."""
+        """Return how often each letter follows the text `context` in the training text, as an array of shape (letters,)."""
         return after(self.text, encode(context, self.letters), len(self.letters))
 
     def follow(self, model, steps):
-        """Train the model, and record its validation loss and a sample at intervals.
+        """Train `model` for the step numbers in `steps`, and record its validation loss and a sample of its text at intervals.
 
-        Returns {"steps", "held_out" (the validation loss), "wrote", "losses" (one for each step)}.
+        Return a dict of lists: "steps", "held_out" (the validation loss) and "wrote" (the sample)
+        for each measurement, and "losses" for each step.
         """
         run = {"steps": [], "held_out": [], "wrote": [], "losses": []}
 
@@ -184,11 +222,11 @@ class Task:
     # A run that was recorded: what was seen of it, and the weights it ended with.
 
     def fingerprint(self):
-        """Return a number that identifies the text."""
+        """Return a checksum that identifies the training text and the held-out text."""
         return zlib.crc32(self.text.tobytes() + self.test.tobytes())
 
     def record(self, run, model):
-        """Save a run and its weights, in half precision, in this folder."""
+        """Save a result of `follow`, and the model's weights in half precision, in the folder of this lesson."""
         kept = {
             **run,
             "losses": run["losses"][:20],
@@ -204,7 +242,7 @@ class Task:
         )
 
     def recorded(self):
-        """Return (recorded run, model with the weights of that run)."""
+        """Return the recorded run, a dict as `follow` returns it, and a model with the weights of that run."""
         model = self.writer()
         with np.load(FOLDER / f"{self.what}.npz") as weights:
             for name, w in model.p.items():
@@ -213,7 +251,7 @@ class Task:
 
 
 def task(what):
-    """Return the Task "names" or "prose"."""
+    """Return the Task called `what`, which is "names" or "prose"."""
     if what == "names":
         found = names()
         return Task(

@@ -24,7 +24,7 @@ def decode(numbers, letters):
 
 
 class Writer:
-    """Hold the parameters by name, in p. `context` is the number of letters that it reads."""
+    """Predict the next letter from the last `context` letters. `p` holds the parameters by name."""
 
     def __init__(self, letters, width=64, context=32, blocks=2, heads=4, seed=0):
         rng = np.random.default_rng(seed)
@@ -54,7 +54,7 @@ class Writer:
         self.p = {name: ag.Tensor(w, requires_grad=True) for name, w in self.p.items()}
 
     def __call__(self, text):
-        """Return the logits for the letter after each: ints (N, T) give (N, T, letters)."""
+        """Return logits, (N, T, letters), for the letter that follows each letter of `text`, ints (N, T)."""
         p = self.p
         x = p["letter"][text] + p["place"][: text.shape[1]]  # embedding [18]
         for b in range(self.blocks):
@@ -65,7 +65,7 @@ class Writer:
         return norm(x) * p["scale"] @ p["out"]
 
     def attend(self, x, b):
-        """Return the attention [18] of block b, with all heads: (N, T, width) gives the same shape."""
+        """Return the attention [18] of all heads of block b to x, in the shape of x, (N, T, width)."""
         (N, T, width), p = x.shape, self.p
         Q, K, V = (
             ag.swapaxes(ag.reshape(x @ p[f"{name}{b}"], (N, T, self.heads, -1)), 1, 2)
@@ -78,7 +78,7 @@ class Writer:
 
 
 def norm(x):
-    """Return x with each row normalised to mean 0 and variance 1: layer norm [18]."""
+    """Return x with each row normalised to mean 0 and variance 1, a layer norm [18]."""
     x = x - ag.mean(x, axis=-1, keepdims=True)
     return x / ag.sqrt(ag.mean(x * x, axis=-1, keepdims=True) + np.float32(1e-5))
 
@@ -96,7 +96,7 @@ def surprise(model, text, following):
 
 
 def train(model, text, steps, all_steps, batch=32, lr=8e-3, warm_up=50, seed=0):
-    """Train on `text`, ints, and yield the loss of each of `steps` steps.
+    """Train on `text`, ints, for the step numbers in `steps`, and yield the loss of each step.
 
     The learning rate rises for at most `warm_up` steps, falls to 0 at step `all_steps`, and stays
     there.
@@ -123,13 +123,16 @@ def train(model, text, steps, all_steps, batch=32, lr=8e-3, warm_up=50, seed=0):
 
 
 def pick(logits, temperature, u):
-    """Return the letter that u selects, 0 ≤ u < 1: each letter has a share as large as its p."""
+    """Return the number of the letter that u selects, where 0 ≤ u < 1.
+
+    Each letter has a part of this interval as long as its probability.
+    """
     p = ag.softmax((logits - logits.max()) / temperature)
     return int(min(np.searchsorted(np.cumsum(p), u, side="right"), len(p) - 1))
 
 
 def write(model, start="\n", many=200, temperature=1.0, seed=0, pick=pick):
-    """Return `start` followed by `many` more letters."""
+    """Return the text `start` followed by `many` more letters that the model writes."""
     rng, text = np.random.default_rng(seed), list(encode(start, model.letters))
     with ag.no_grad():
         for _ in range(many):

@@ -38,7 +38,7 @@ CALLS = [(bend, 2.0, -1.0), (grow, 3.0, 20.0), (scaled, 1.0, 1.0), (noisy, 0.0, 
 
 
 def careless(f):
-    """Compile as the lesson's own tracer does: at the first call, without any guard."""
+    """Compile f as the lesson's own tracer does: record a program at the first call, and never check that it still fits."""
     programs = []
 
     def program(x):
@@ -49,10 +49,11 @@ def careless(f):
 
 
 def answers(compiled_by, number=float):
-    """Return {name of a function: "right", "WRONG" or "refused"} for a second call that differs from the first.
+    """Return a dict that says how a compiler handles a second call that differs from the first one.
 
-    The second call takes the other branch of an `if`, more rounds of a `while`, a different
-    `scale`, and a different random number.
+    For each function, by name, the result is "right", "WRONG" or "refused". The second call takes
+    the other branch of an `if`, more rounds of a `while`, a different `scale`, and a different
+    random number.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def answers(compiled_by, number=float):
 
 
 def asked(name, compiled_by, number=float):
-    """Print the `answers` of a compiler in one line."""
+    """Print the `answers` of the compiler `compiled_by` in one line that begins with `name`."""
     print(
         f"{name:14}",
         "   ".join(
@@ -88,7 +89,8 @@ def asked(name, compiled_by, number=float):
 def times_as_long(hidden, images, labels):
     """Return the time of a training step with the tape, divided by the time with the program of `ag.compile`.
 
-    Both take turns, and the fastest step of each counts. The network has one hidden layer.
+    The network has one hidden layer of `hidden` neurons, and is trained on `images` and `labels`.
+    The two kinds of steps take turns, and the fastest step of each kind counts.
     """
     model = nn.MLP([images.shape[1], hidden, 10], rng=0)
 

@@ -14,7 +14,12 @@ TOP, HIGH, LEFT, WIDE, GAP = 34, 26, 8, 272, 60  # px: of the columns, and of wh
 
 @dataclass
 class Line:
-    """Hold a line of a program: its text, its row, the name it assigns, and the names it reads."""
+    """Hold one line of a program: its text, the name it assigns, and the names it reads.
+
+    `back` is true for a line of the backward pass, and `row` is then the name of the op whose rule
+    it belongs to. `size` is the number of bytes of the line's result, 0 for a view or a Python
+    number.
+    """
 
     text: str
     row: str
@@ -26,7 +31,11 @@ class Line:
 
 @dataclass
 class Columns:
-    """Hold the lines of a program, and the last line that needs each value: {name: place}."""
+    """Hold the lines of a program, and for each name the place of the last line that needs its value.
+
+    `until` is a dict {name: place}, and places count from 0. A result of the program is needed
+    beyond its last line.
+    """
 
     lines: list
     until: dict
@@ -35,7 +44,7 @@ class Columns:
         return len(self.lines)
 
     def held(self, at):
-        """Return the names of the values held after line `at`, including its own."""
+        """Return the names of the values held after the line at place `at`, including that line's own value."""
         return [
             line.name
             for place, line in enumerate(self.lines[: at + 1])
@@ -48,22 +57,29 @@ class Columns:
 
 
 def columns(source, *arguments):
-    """Run a program of `ag.compile` line by line at these arguments, and return its Columns.
+    """Run a program of `ag.compile` line by line at the given arguments, and return its Columns.
 
-    `source` is the program of a function that returns a value and its gradients, which is split
-    where the value is computed; or of a function whose result has `.backward()`, in two functions.
+    Parameters
+    ----------
+    source : str
+        The program of a function that returns a value and its gradients, or of a function whose result has
+        `.backward()`. The first kind is one function, which is split where the value is computed. The
+        second kind consists of two functions.
+    *arguments : array
+        The arguments of the program.
 
     Raises
     ------
     ValueError
-        If the arguments do not fit, or the source does not contain a large array or an op.
+        If the number of arguments is wrong, or if the program uses an op or a large array that the source
+        does not contain.
     """
     said, tree = source.splitlines(), ast.parse(source)
     functions = [part for part in tree.body if isinstance(part, ast.FunctionDef)]
     names = [argument.arg for argument in functions[0].args.args]
     if len(names) != len(arguments):
         raise ValueError(
-            f"columns: expected {len(names)} arrays, for {', '.join(names)}, got {len(arguments)}"
+            f"columns: expected {len(names)} arrays ({', '.join(names)}), got {len(arguments)}"
         )
     space = {"np": np, "g": 1.0, **dict(zip(names, arguments))}
     for part in tree.body:
@@ -115,7 +131,11 @@ def _names(part):
 
 
 def two_columns(program, line):
-    """Draw a program as two columns at one line, counted from 1: the names it reads, and the values held."""
+    """Draw a program in two columns while one of its lines runs, and mark what the line reads and which values are held.
+
+    The forward pass is the left column and the backward pass the right one. `program` is a Columns,
+    and `line` is the number of the line that runs, counted from 1.
+    """
     at = line - 1
     lines, now, held = program.lines, program.lines[at], program.held(at)
     forward = sum(not line.back for line in lines)
@@ -125,7 +145,7 @@ def two_columns(program, line):
     partner = _partner(lines, now.name)
 
     def place(k):
-        """Return the upper left corner of line k: down the left column, and up the right one."""
+        """Return the upper left corner of line k. The lines go down in the left column, and up in the right one."""
         return (
             (right, low - (k - forward + 1) * HIGH)
             if lines[k].back
@@ -183,9 +203,10 @@ def two_columns(program, line):
 
 
 def _partner(lines, name):
-    """Return the gradient of a value, or the value of a gradient.
+    """Return the name of the gradient of a value, or of the value that a gradient belongs to, or None.
 
-    Where paths meet, it is the last of g_h, g_h_2 and g_h_3.
+    `name` is the value or the gradient. Where paths meet, several lines compute a gradient, as g_h,
+    g_h_2 and g_h_3, and the last of them is returned.
     """
     read, gradients = (
         {x for line in lines for x in line.reads},
@@ -201,7 +222,12 @@ def _partner(lines, name):
 
 
 def _box(x, y, line, look, read, partner):
-    """Draw one line of a column, framed if the current line reads it or is its partner."""
+    """Return the SVG of one line of a column, framed if the current line reads it or is its partner.
+
+    `look` is a key of `formatting.LOOKS`. `read` is true if the current line reads this line's
+    value, and `partner` is true if this line computes the gradient of the current line's value, or
+    the value that the current line's gradient belongs to.
+    """
     stroke, width, dash, fill, colour = formatting.LOOKS[look]
     if read or partner:
         stroke, width, dash = style.INK, 1.8, "none" if read else "8 3"
@@ -220,9 +246,10 @@ def _box(x, y, line, look, read, partner):
 
 
 def _across(start, end, read, held):
-    """Draw a curve from a value in the forward pass to the backward line that reads it.
+    """Return the SVG of a curve from a value in the forward pass to the backward line that reads it.
 
-    It is bold while that line runs.
+    `start` and `end` are the corners of the two lines. The curve is bold if `read` is true, because
+    the backward line runs now, and coloured if `held` is true.
     """
     (x, y), (u, v) = (start[0] + WIDE, start[1] + HIGH / 2), (end[0], end[1] + HIGH / 2)
     colour, width = (style.INK, 3) if read else (style.VALUE, 2) if held else (style.LINE, 0.8)
@@ -234,9 +261,10 @@ def _across(start, end, read, held):
 
 
 def _bars(program, at, top, wide, x):
-    """Draw the memory held after each line as bars, with a dark bar for line `at`.
+    """Return the SVG of a bar for the memory held after each line, dark for the line at place `at`.
 
-    The text starts at `x`.
+    `top` is the position of the text above the bars, `x` is where this text starts, and `wide` is
+    where the bars end, in pixels.
     """
     sizes = [program.bytes(k) for k in range(len(program.lines))]
     most, step, high = max(sizes) or 1, (wide - LEFT) / len(sizes), 56

@@ -183,7 +183,10 @@ PROBES += [
 
 
 def _noted(kind, f, inputs):
-    """Return the lines that the learner's tracer class records of f, and the result, as text."""
+    """Return text that lists the lines which the learner's tracer records of f, and describes the result.
+
+    `kind` is the learner's class, and `inputs` are the arguments of f by name.
+    """
     lines = []
     try:
         z = f(**{name: kind(value, name, lines) for name, value in inputs.items()})
@@ -530,7 +533,11 @@ def noted(answer):
         tried, right = probe[0], _outcome(_Model, probe)
 
         def recognised(mine, probe=probe):
-            """Return the hint of a mistake that returns the same result here, and is right wherever the learner's answer is."""
+            """Return the hint of the mistake that gives the result `mine` at this probe, or an empty string.
+
+            A mistake does not count if it fails at another probe where the learner's answer is
+            right.
+            """
             return next(
                 (
                     hint

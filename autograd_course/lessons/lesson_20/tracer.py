@@ -29,7 +29,7 @@ SIGNS = {
 
 
 class Noted(NDArrayOperatorsMixin):
-    """Hold a value with a name, and record the operations on it in `lines`."""
+    """Hold a value and its name, and append every operation on it to the list `lines`."""
 
     def __init__(self, value, name, lines):
         self.value, self.name, self.lines = value, name, lines
@@ -46,7 +46,10 @@ class Noted(NDArrayOperatorsMixin):
 
 
 def trace(f, noted=Noted, **inputs):
-    """Return the Program of f at these inputs, by calling f once with a `noted` for each."""
+    """Return the Program of f, recorded by one call of f at the given inputs.
+
+    `noted` is the class of the values that f receives.
+    """
     lines = []
     z = f(**{name: noted(value, name, lines) for name, value in inputs.items()})
     return Program(lines, [z.name], inputs)
@@ -54,14 +57,21 @@ def trace(f, noted=Noted, **inputs):
 
 @dataclass
 class Program:
-    """Hold lines, the names of the results, and the inputs {name: value} at which they were traced."""
+    """Hold the lines of a recorded program, the names of its results, and the inputs at which it was recorded.
+
+    Each line is (name, function, inputs), and `inputs` is a dict {name: value}. A call runs the
+    program at new inputs, given as keywords.
+    """
 
     lines: list
     results: list
     inputs: dict
 
     def values(self, **inputs):
-        """Return {name: value} for all lines, at the traced inputs or at new inputs."""
+        """Return a dict {name: value} of the inputs and of every line, computed at the recorded inputs.
+
+        Keyword arguments replace some of these inputs.
+        """
         known = self.inputs | inputs
         for name, function, names in self.lines:
             known[name] = function(*[known[x] if isinstance(x, str) else x for x in names])
@@ -74,7 +84,7 @@ class Program:
 
     @property
     def source(self):
-        """Return the program as Python source."""
+        """Return the program as Python source code."""
         body = [
             f"    {name} = {_written(function, list(map(str, names)))}"
             for name, function, names in self.lines

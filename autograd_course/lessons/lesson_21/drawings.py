@@ -21,7 +21,7 @@ ROUNDING = 1e-13  # differences below it, relative to the largest entry, are rou
 
 
 def side_by_side():
-    """Draw the network's lines in the three engines, one row for each stage."""
+    """Draw the network's code in the three engines side by side, with one row for each stage."""
     rows = []
     for stage, *code in zip(STAGES, *map(lines, NETWORK.values())):
         cells = [
@@ -41,7 +41,7 @@ def side_by_side():
 
 
 def line_of(port):
-    """Draw the faulty line of a port, "A" to "E", beside the correct one of its engine."""
+    """Draw the faulty line of a port beside the correct line of its engine. `port` is a letter from "A" to "E"."""
     letter, port = port, PORTS[port]
     code = f'style="{CODE}"'
     rows = [
@@ -66,7 +66,7 @@ def line_of(port):
 
 
 def trained(evidence):
-    """Draw the training losses of our network and of the five ports, {name: Evidence}."""
+    """Draw the training losses of our network and of the five ports. `evidence` is a dict {name: Evidence}."""
     runs = {name: evidence[name].losses for name in ["ours", *PORTS]}
     steps, high = len(runs["ours"]) - 1, max(map(max, runs.values()))
     plot = Axes((50, 36, 490, 220), (0, steps), (0, 1.05 * high))
@@ -101,7 +101,7 @@ def _listed(names):
 
 
 def _about(apart):
-    """Format a difference with one digit, short enough for a cell on a phone: 0.008, 2e−4."""
+    """Return a difference as text with one digit, such as 0.008 or 2e−4, short enough for a small table cell."""
     return (
         number(float(f"{apart:.0e}"))
         if apart >= 0.001
@@ -110,9 +110,10 @@ def _about(apart):
 
 
 def chart(evidence):
-    """Draw how far each engine and port is from ours at the start: forward values, then gradients.
+    """Draw a table of how far each engine and each port is from our network before training.
 
-    Differences within rounding are left blank.
+    The rows are the forward values, then the gradients. A difference within rounding is left blank.
+    `evidence` is a dict {name: Evidence}.
     """
     names = ["PyTorch", "JAX", *PORTS]
     plot, left, top, wide, high = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 80, 56, 64, 28
@@ -166,9 +167,10 @@ ENGINES = {
 
 
 def agree(slopes, scene, t):
-    """Draw the gradient with respect to t in three engines, and their distances from ours for every t.
+    """Draw the gradient with respect to t in three engines, and how far two of the engines are from ours for every t.
 
-    slopes: {engine: {scene: [gradient for each of AT]}}
+    `slopes` is a dict {engine: {scene: gradients}}, with a gradient for each t of AT. `scene` is
+    the scene to draw, and the digits are shown at the t of AT that is nearest to `t`.
     """
     k = min(range(len(AT)), key=lambda k: abs(AT[k] - t))
     now = {engine: slopes[engine][scene][k] for engine in ENGINES}
@@ -242,7 +244,7 @@ def agree(slopes, scene, t):
 
 
 def _alike(one, other):
-    """Return the length of the common prefix of two texts."""
+    """Return the length of the longest text with which both `one` and `other` begin."""
     return next((i for i, (a, b) in enumerate(zip(one, other)) if a != b), len(other))
 
 
@@ -256,9 +258,9 @@ def _apart(theirs, ours):
 
 
 def times(measured, rows):
-    """Draw the milliseconds of a step over `rows` scans: in this process, and with workers.
+    """Draw the time of a training step over `rows` scans, in this process and with each number of workers.
 
-    `measured` is {rows: {workers: seconds}}; 0 workers means this process.
+    `measured` is a dict {rows: {workers: seconds}}, where 0 workers means this process.
     """
     step, wide = measured[rows], 300
     slowest = max(max(each.values()) for each in measured.values()) * 1e3
@@ -331,16 +333,22 @@ def times(measured, rows):
 
 
 def the_way():
-    """Draw the learner's own path, from progress.json beside the notebook."""
+    """Draw the learner's path through the course, as recorded in progress.json in the notebook's folder."""
     registered()
     return way(record.read(), list(EXERCISES), list(PREDICTIONS), record.lessons())
 
 
 def way(kept, exercises, predictions, titles):
-    """Draw a learner's path through the course: exercises above the axis, predictions and cards below.
+    """Draw a learner's path through the course: exercises above the axis, predictions and cards below it.
 
-    `kept` is what `record.read()` returns, `exercises` and `predictions` all names, "NN.word", and
-    `titles` {"NN": "NN Verb phrase"}.
+    Parameters
+    ----------
+    kept : dict
+        The record, as `record.read()` returns it.
+    exercises, predictions : list of str
+        The names "NN.word" of all exercises and of all predictions.
+    titles : dict of str to str
+        The title of each lesson, which begins with its number, by the number "NN".
     """
     solved, made, cards = set(kept["exercises"]), kept["predictions"], kept["cards"]
     lessons = sorted({name[:2] for name in [*exercises, *predictions]})
@@ -353,7 +361,7 @@ def way(kept, exercises, predictions, titles):
     counts = dict.fromkeys(["right", "corrected", "missed"], 0)
 
     def token(px, py, sign):
-        """Draw the sign for the result of a prediction."""
+        """Draw the sign for the result of a prediction at (px, py): an empty circle, or a circle with ✓ or ?."""
         inks = (style.INK, style.PAPER) if sign == "?" else (style.PAPER, style.INK)
         plot.mark(px, py, fill=inks[0], size=6)  # on a phone larger ones touch
         plot.words(px, py + 5, sign, inks[1], size=13)
@@ -421,5 +429,5 @@ def way(kept, exercises, predictions, titles):
 
 
 def _fate(made):
-    """Return the outcome of a prediction: "right", "corrected" in a later lesson, or "missed"."""
+    """Return the outcome of a recorded prediction: "right", "missed", or "corrected" if it was right when asked again."""
     return "right" if made["right"] else "corrected" if made["recalled"] else "missed"

@@ -145,7 +145,7 @@ def _diagnosis(**changes):
 
 
 def _misread(letter, number):
-    """Return a diagnosis with one wrong number, and its hint."""
+    """Return the diagnosis that is right except that port `letter` has the cause `number`, and its hint."""
     return _diagnosis(**{letter: number}), EVIDENCE[letter] + NOBODY.get(number, "")
 
 
@@ -220,10 +220,9 @@ def diagnose(answer):
 
 
 class Foreign:
-    """Wrap an array so that NumPy's functions reject it.
+    """Wrap an array so that NumPy's functions reject it, as they reject a PyTorch tensor that requires a gradient.
 
-    They also reject a PyTorch tensor that requires a gradient. The wrapped array supports only
-    + − · / **, abs and comparisons.
+    The wrapped array supports only + − · / **, abs, comparisons and indexing.
     """
 
     __array_ufunc__ = None
@@ -421,7 +420,7 @@ def my_op(answer):
                 tried,
                 brief(got),
                 brief(exact),
-                "Nearly right: is it a difference quotient? A rule is exact."
+                "Nearly right. Did you use a difference quotient? A rule is exact."
                 if np.allclose(got, exact, rtol=1e-3)
                 else _why(got, arriving, exact / arriving, at, remark),
             )
@@ -432,7 +431,10 @@ def my_op(answer):
 
 
 def _without_notebook(three):
-    """Raise Wrong if a function reads an array of the notebook, such as its x."""
+    """Raise Wrong if one of the learner's three functions reads a global array of the notebook, such as its x.
+
+    `three` holds the functions forward, setup_context and backward.
+    """
     for name, function in zip(THREE_PARTS, three):
         code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
         for step in dis.get_instructions(code) if code else ():
@@ -450,9 +452,10 @@ def _without_notebook(three):
 
 
 def _slope_of(forward, x):
-    """Return the measured slope of the learner's function at x.
+    """Return the slope of the learner's function `forward` at each entry of `x`, measured by central differences.
 
-    Raise Wrong if the function cannot be part of a network.
+    Raise Wrong if the function cannot be part of a network: if it does not work entry by entry,
+    does not depend on x, is not finite everywhere, or is a straight line.
     """
     tried = f"forward(x), with x = {brief(x)}"
     try:
@@ -504,7 +507,11 @@ def _slope_of(forward, x):
 
 
 def _exchanged(three, x, g, expected):
-    """Return True if backward is right with the two saved tensors exchanged."""
+    """Return True if the learner's backward would be right with its two saved tensors in the opposite order.
+
+    `three` holds the functions forward, setup_context and backward, `g` is the upstream gradient at
+    `x`, and `expected` is the right gradient.
+    """
     forward, setup_context, backward = three
     ctx, z = Context(), forward(x)
     setup_context(ctx, (x,), z)
@@ -515,7 +522,10 @@ def _exchanged(three, x, g, expected):
 
 
 def _at_zero(three):
-    """Raise Wrong unless backward returns, for x = 0, a number between the slopes on both sides."""
+    """Raise Wrong unless backward uses, at x = 0, a slope between the slopes of forward on both sides of 0.
+
+    `three` holds the functions forward, setup_context and backward.
+    """
     x, g = np.zeros(2), np.array([1.0, -2.0])
     tried = f"backward, with grad_output = {brief(g)} and x = {brief(x)}"
     got, _ = returned(lambda: _there_and_back(three, x, g), tried=tried, shown="the gradient of x")
@@ -531,9 +541,11 @@ def _at_zero(three):
 
 
 def _there_and_back(three, x, g):
-    """Return (gradient that backward returns for x, Wrong or None).
+    """Return the gradient of x that the learner's three functions compute, and a Wrong or None.
 
-    The Wrong reports a fault that leaves the numbers right.
+    The Wrong reports a mistake in what was saved, which leaves this gradient right. Any other
+    mistake is raised as Wrong. `three` holds the functions forward, setup_context and backward, and
+    `g` is the upstream gradient.
     """
     forward, setup_context, backward = three
     tried = "your three functions, with tensors as PyTorch has them"
@@ -578,7 +590,7 @@ def _there_and_back(three, x, g):
         raise Wrong(
             tried,
             "a changed array",
-            "the array as it was",
+            "an unchanged array",
             "Your functions write into the caller's array. Make a new array instead.",
         )
     if isinstance(got, list):
@@ -593,12 +605,15 @@ def _there_and_back(three, x, g):
             tried,
             f"{len(got)} values",
             "1 value",
-            "backward returns one value for each input: here, one.",
+            "backward must return one value for each input, and there is one input.",
         )
     got = got[0] if isinstance(got, tuple) else got
     if got is None:
         raise Wrong(
-            tried, "None", "the gradient of x", "backward returned None: does it end in return?"
+            tried,
+            "None",
+            "the gradient of x",
+            "backward returned None. Does it end with a return statement?",
         )
     return np.asarray(got.data if isinstance(got, Foreign) else got, float), _kept_badly(
         ctx, fx, fz, unsaved
@@ -606,7 +621,10 @@ def _there_and_back(three, x, g):
 
 
 def _kept_badly(ctx, x, z, unsaved):
-    """Return the Wrong for a mistake in the values that `ctx` saved, or None."""
+    """Return the Wrong for a mistake in the values that `ctx` saved, or None if there is no mistake.
+
+    `x` and `z` are the input and the output of forward, and `unsaved` is true if nothing was saved.
+    """
     if stray := [
         name
         for name, value in vars(ctx).items()
@@ -640,7 +658,11 @@ def _only_operators(tried, error):
 
 
 def _why(got, g, slope, x, remark):
-    """Return the likely cause of a wrong number; `remark` is another fault found, or None."""
+    """Return text that names the likely cause of a wrong gradient `got`.
+
+    `g` is the upstream gradient, `slope` is the measured slope of forward at `x`, and `remark` is
+    another mistake that was found, or None.
+    """
     expected = g * slope
     if got.shape != x.shape:
         return f"Shape {got.shape}, where {x.shape} was expected: the gradient of x has x's shape."
@@ -681,7 +703,7 @@ def _why(got, g, slope, x, remark):
 
 
 def _twice(forward, setup_context, backward):
-    """Raise Wrong unless the engine can differentiate the rule a second time."""
+    """Raise Wrong unless the learner's three functions make a rule that the engine can differentiate again."""
 
     def rule(g, z, x):
         ctx = Context()
@@ -947,7 +969,7 @@ THREE = [
 
 MEASURE = (
     "Your check accepts all three wrong rules. Does it measure anything, and does it measure at every call? Are all "
-    "three right for its inputs? Is its tolerance too wide? Take random x and g of several rows. Compare the sum of "
+    "three right for its inputs? Is its tolerance too wide? Use a random x and g with several rows. Compare the sum of "
     "rule(g, z, x)·u with the central difference of the sum of g·rms(x) along u."
 )
 ON_PAPER = "If there is only one row, the mean over the row is the mean over the whole array. Look at each rule again."
@@ -1210,7 +1232,7 @@ def fooled(answer):
             raise Wrong(
                 name,
                 brief(sorted(map(str, letters))),
-                "letters of a, b and c",
+                "only the letters a, b and c",
                 "Name the rules by lower-case letters, in quotes.",
             )
         if letters != right:
@@ -1218,7 +1240,7 @@ def fooled(answer):
 
 
 def _judge_check(accepts):
-    """Raise Wrong unless the learner's check accepts the right rule and rejects the wrong rules."""
+    """Raise Wrong unless the learner's function `accepts` accepts the right rule and rejects every wrong rule."""
 
     def asked(rule):
         try:
@@ -1258,7 +1280,7 @@ def _judge_check(accepts):
             "False",
             MEASURE
             if len(let_through) == 3
-            else f"Your check accepts a wrong rule: {', '.join(let_through)}. Take random x and "
+            else f"Your check accepts a wrong rule: {', '.join(let_through)}. Use a random x and "
             "g of several rows, with a small tolerance.",
         )
     for what, rule, hint in [
@@ -1301,7 +1323,7 @@ def _judge_check(accepts):
             lambda g, z, x: (
                 _rms_rule(g, z, x) + np.cumsum(g, axis=1) - np.cumsum(g[:, ::-1], axis=1)[:, ::-1]
             ),
-            "Your check takes u = g: draw a random u of its own.",
+            "Your check takes u = g: draw a separate random u.",
         ),
         (
             "only the first row is right",

@@ -25,7 +25,7 @@ from ..lesson_14.drawings import STROKES
 
 
 def start():
-    """Return the initial parameters by name: the four kernels of lesson 14, and two random layers."""
+    """Return a dict of the initial parameters by name: the four kernels of lesson 14, and two random layers."""
     rng = np.random.default_rng(0)
     return {
         "kernels": STROKES * 1.0,
@@ -74,7 +74,10 @@ def in_jax(p, x, y):
 
 
 def blocks(h):
-    """Return images (N, C, H, W) of either library as blocks of 2 × 2: (N, C, H/2, 2, W/2, 2)."""
+    """Return images of shape (N, C, H, W) as blocks of 2 × 2 pixels, of shape (N, C, H/2, 2, W/2, 2).
+
+    The images may be a PyTorch tensor or a JAX array.
+    """
     n, c, height, width = h.shape
     return h.reshape(n, c, height // 2, 2, width // 2, 2)
 
@@ -84,7 +87,7 @@ NETWORK = {"ours": ours, "PyTorch": in_torch, "JAX": in_jax}
 
 
 def lines(function):
-    """Return the lines of a network's code, from `bent` to `loss`."""
+    """Return the lines in the code of a network that assign its stages, from `bent` to `loss`, as a list."""
     return [
         line.strip()
         for line in inspect.getsource(function).splitlines()
@@ -97,7 +100,11 @@ def lines(function):
 
 @dataclass
 class Port:
-    """Hold a port of the network to an engine, in which the line that begins with `stage` is written differently."""
+    """Describe a port of the network to another engine, in which one line is wrong.
+
+    In the line that assigns `stage`, the text `old` is replaced by `new`. `engine` is "PyTorch" or
+    "JAX", and `cause` describes the fault.
+    """
 
     engine: str
     stage: str
@@ -139,12 +146,19 @@ PORTS = {
 
 
 def run(name, p, x, y):
-    """Return {stage: value} and {parameter: gradient} as NumPy arrays, for an engine or a port."""
+    """Run an engine or a port at the parameters `p`, and return its values and its gradients.
+
+    Return the dicts {stage: value} and {parameter: gradient}, of NumPy arrays. `name` is that of
+    the engine or the port, `x` are the images, and `y` are their labels.
+    """
     return runner(name)(p, x, y)
 
 
 def lengths(name, x, y):
-    """Return the norm of each parameter's gradient at the start, as text, for an engine or a port."""
+    """Return a line of text with the norm of each parameter's gradient at the start, for an engine or a port.
+
+    `name` is that of the engine or the port, `x` are the images, and `y` are their labels.
+    """
     _, gradients = run(name, start(), x, y)
     return f"{name:8}" + " ".join(f"{key} {np.linalg.norm(g):.7f}" for key, g in gradients.items())
 
@@ -208,9 +222,9 @@ def _by_jax(network):
 
 @dataclass
 class Evidence:
-    """Hold the losses of one port during training, and its initial differences from our network.
+    """Hold the losses of a network during training, and its initial differences from our network.
 
-    A difference is the largest absolute difference, divided by the largest entry.
+    A difference is the largest absolute difference, divided by the largest absolute entry of ours.
     """
 
     losses: list  # before each step, and after the last
@@ -219,13 +233,16 @@ class Evidence:
 
 
 def scans():
-    """Return 200 scans of digits, (200, 1, 8, 8), and their labels, (200,)."""
+    """Return 200 scans of digits, of shape (200, 1, 8, 8), and their labels, of shape (200,)."""
     images, labels, _, _ = digits()
     return images[:200].reshape(-1, 1, 8, 8), labels[:200]
 
 
 def evidence(name, steps=30, lr=0.2):
-    """Measure the Evidence of an engine or a port."""
+    """Train the engine or the port called `name` for `steps` steps of gradient descent, and return its Evidence.
+
+    `lr` is the learning rate.
+    """
     x, y = scans()
     p, (values, gradients) = start(), run("ours", start(), x, y)
     losses = []
@@ -246,9 +263,10 @@ def _apart(theirs, ours):
 
 
 def compared():
-    """Return the Evidence of our network, both correct ports and A to E, by name.
+    """Return a dict of the Evidence of our network, of both correct ports and of the ports A to E, by name.
 
-    It is measured where PyTorch and JAX are installed, and recorded otherwise.
+    The ports are measured if PyTorch and JAX are installed. Otherwise their recorded Evidence is
+    returned, and a line is printed to say so.
     """
     if missing("torch", "jax"):
         print(excuse("torch", "jax"), "Their numbers here were recorded.")
@@ -291,7 +309,11 @@ SCENES = {
 
 
 def slopes(engine):
-    """Return the gradients with respect to t in each scene, for each t of AT, in an engine's own code."""
+    """Return a dict {scene: gradients} with the gradient with respect to t for each t of AT.
+
+    `engine` is "ours", "PyTorch" or "JAX". The scenes are computed with the code that is written
+    for it.
+    """
     x, y = (part[:20] for part in scans())
     network = NETWORK[engine]
     others = start()
@@ -299,7 +321,7 @@ def slopes(engine):
     def placed(t, place):
         """Return the network's loss with t in place of the weight kernels[0, 0, 1, 1].
 
-        `place` puts t among the other weights.
+        `place` is a function of the kernels and t that returns the kernels with t in this place.
         """
         return network(others | {"kernels": place(others["kernels"], t)}, x, y)[-1]
 
@@ -352,7 +374,10 @@ def slopes(engine):
 
 
 def agreement():
-    """Return {engine: {scene: gradients}}, measured where PyTorch and JAX are installed, else recorded."""
+    """Return a dict {engine: {scene: gradients}} of the gradients with respect to t in the three engines.
+
+    Those of PyTorch and JAX are measured if both are installed, and recorded otherwise.
+    """
     return {"ours": slopes("ours")} | (
         {name: slopes(name) for name in ("PyTorch", "JAX")}
         if not missing("torch", "jax")
@@ -366,7 +391,7 @@ def agreement():
 class Context:
     """Replace the ctx of a torch.autograd.Function of one input where PyTorch is not installed.
 
-    In JAX, it carries the values that bwd needs.
+    For JAX, it carries the values that the function bwd needs.
     """
 
     needs_input_grad = (True,)

@@ -12,9 +12,10 @@ TURN = 2 * np.pi
 
 
 def votes(w, q, target, lr):
-    """Draw a weight w at every step, and below it q, the bit that it is replaced by, beside the mean of q so far.
+    """Draw the weight w at every step, and below it the bit q that replaces it in the network, with the mean of q so far.
 
-    w, q: (steps,)
+    `w` and `q` have the shape (steps,). `target` is the number that the mean of q should reach, and
+    `lr` is the learning rate.
     """
     steps = len(w)
     mean = np.cumsum(q) / np.arange(1, steps + 1)
@@ -59,9 +60,18 @@ def votes(w, q, target, lr):
 
 
 def cobweb(f, slope, z, rounds, start):
-    """Draw a loop z ← f(z) between f and the diagonal, and sums of the backward loop u ← 1 + J·u.
+    """Draw a loop z ← f(z) between f and the diagonal, and beside it the backward loop u ← 1 + J·u.
 
-    f, slope: functions of one number; z: the fixed point, where J = slope(z); start: where the loop begins.
+    Parameters
+    ----------
+    f, slope : callable
+        The function of one number, and its derivative.
+    z : float
+        The fixed point of f, where J = slope(z).
+    rounds : int
+        The number of rounds that are drawn of each loop.
+    start : float
+        The value of z before the first round.
     """
     J = float(slope(z))
     way, sums = [start], [1.0]

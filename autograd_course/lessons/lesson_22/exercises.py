@@ -97,12 +97,15 @@ card(
 
 
 def sign(x):
-    """Return +1 where x is at least 0, else −1."""
+    """Return an array with +1 where x is at least 0, and −1 elsewhere."""
     return np.where(x >= 0, 1.0, -1.0)
 
 
 def _passed(answer):
-    """Return a function that runs the answer on an array and a gradient, as (value, gradient)."""
+    """Return a function that runs the learner's `answer` on an array and a gradient, and returns (value, gradient).
+
+    The function raises Wrong if the answer returns no Tensor.
+    """
 
     def forward(w):
         z = answer(w)
@@ -111,7 +114,7 @@ def _passed(answer):
                 "one_bit(w)",
                 "None",
                 "a Tensor of w's shape",
-                "Your function returned None. Is there a return, or a print in its place?",
+                "Your function returned None. Does it print the result instead of returning it?",
             )
         if callable(z):
             raise Wrong(
@@ -142,7 +145,10 @@ def _row(rule):
 
 
 def _third_value(got, expected):
-    """Return a hint if one of the bits is 0, as with np.sign."""
+    """Return a hint if some of the learner's bits are 0, as np.sign(0) is. Otherwise return None.
+
+    `got` is the pair (value, gradient) that the learner's function returns.
+    """
     bits = {*np.ravel(got[0]).tolist()}
     third = 0 in bits and bits <= {-1, 0, 1}
     return (
@@ -310,7 +316,7 @@ _ALL_CUT = "The gradient is 0 everywhere. Detach only the part that you add to m
             _row(lambda g, z, x: np.round(g) * (np.abs(x) <= 1)),
             "Do not round g: pass it on unchanged.",
         ),
-        (_row(lambda g, z, x: np.abs(g) * (np.abs(x) <= 1)), "g keeps its sign: no abs."),
+        (_row(lambda g, z, x: np.abs(g) * (np.abs(x) <= 1)), "g keeps its sign: do not use abs."),
         (
             _row(lambda g, z, x: g * z * (np.abs(x) <= 1)),
             "z is the bit, so g · z reverses the sign of g where w is below 0. Pass g on unchanged.",
@@ -366,17 +372,20 @@ def one_bit(answer):
 
 
 def whirl(w):
-    """Return a vector field that turns left everywhere: its integral around a path is twice the area."""
+    """Return the vector of a field that turns left at every point `w`.
+
+    Its integral around a closed path is twice the area that the path encloses.
+    """
     return np.stack([-w[1], w[0], *w[2:]])
 
 
 def uneven(w):
-    """Return a vector field whose entries all differ."""
+    """Return the vector of a field at the point `w` of three numbers. No two of its entries have the same formula."""
     return w[::-1] * w[0] * np.array([3.0, 6.0, -3.0]) + np.array([0.5, 0.0, 1.0])
 
 
 def bits(w):
-    """Return the straight-through gradient of L = q₁q₂, where each bit gets the other bit."""
+    """Return the straight-through gradient of L = q₁q₂, in which each weight gets the other weight's bit."""
     return sign(w)[::-1]
 
 
@@ -440,7 +449,7 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
         edit(
             "return total",
             "return abs(total)",
-            "No abs: going round the other way gives the other sign.",
+            "Do not use abs: going round the other way gives the other sign.",
         ),
         edit(_LEGS, "zip(corners[:-1], corners[1:])", _BACK_HOME),
         edit(
@@ -528,7 +537,7 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
         edit(
             _TERM,
             "abs(np.sum(field(start + (k + 0.5) * part) * part))",
-            "No abs: the rise on one leg is lost on another.",
+            "Do not use abs: the rise on one leg is lost on another.",
         ),
         edit(
             _TERM,
@@ -791,7 +800,7 @@ _SHORT = "Your rule is wrong for a short x, which has a length too. The rule giv
         ),
         (
             lambda g, z, x: g * np.abs(x) / np.where(z == 0, 1, z),
-            "No abs: where x is negative, raising it shortens the length.",
+            "Do not use abs: where x is negative, raising it shortens the length.",
         ),
         (
             lambda g, z, x: g / np.where(z == 0, 1, z),
@@ -807,7 +816,7 @@ _SHORT = "Your rule is wrong for a short x, which has a length too. The rule giv
         ),
         (
             lambda g, z, x: np.sum(g * x) / np.where(z == 0, 1, z),
-            "That is one number. The gradient of x has the shape of x: no sum.",
+            "That is one number. The gradient of x has the shape of x: do not sum.",
         ),
         (
             lambda g, z, x: np.where(z == 0, g, g * x / np.where(z == 0, 1, z)),
@@ -830,7 +839,7 @@ _SHORT = "Your rule is wrong for a short x, which has a length too. The rule giv
             lambda g, z, x: np.round(_length_x(g, z, x), 2),
             "Do not round: a slope may be any number.",
         ),
-        (lambda g, z, x: _length_x(g, z, np.maximum(x, 0)), "x may be negative: no max."),
+        (lambda g, z, x: _length_x(g, z, np.maximum(x, 0)), "x may be negative: do not use max."),
         (lambda g, z, x: _length_x(g, z, x) if z > 1e-6 else np.zeros_like(x), _SHORT),
         printed(_length_x),
         in_place(_length_x),
@@ -887,22 +896,25 @@ _B = np.array([[0.5, -1.0], [0.3, 0.8], [-0.6, 0.2]])
 
 
 def layer(z, x):
-    """Return a layer of three numbers that are fed back and two external inputs."""
+    """Return the output of a layer of three numbers `z` that are fed back and two external inputs `x`."""
     return np.tanh(_A @ z + _B @ x)
 
 
 def slow(z, x):
-    """Return a layer that contracts slowly near z = 0, by 0.98: round 300 still changes z."""
+    """Return the output of a layer that contracts only by a factor of 0.98 near z = 0, so round 300 still changes z."""
     return x + 0.98 * np.sin(z)
 
 
 def beyond(z, x):
-    """Return a layer that expands near z = π, by −1.5: u diverges."""
+    """Return the output of a layer whose slope near z = π is −1.5, so the loop for u diverges."""
     return x + 1.5 * np.sin(z)
 
 
 def rows(z, x):
-    """Return two rows, each a layer of its own; x is added to the first two entries."""
+    """Return the output of a layer that is applied to each of two rows of `z`, with `x` as the external input.
+
+    The first column of `x` is used again as the third entry.
+    """
     return np.tanh(z @ _A + ag.concatenate([x, x[:, :1]], axis=1))
 
 
@@ -963,7 +975,7 @@ def _solved_for_vectors(f, z, x, g, rounds):
 
 
 def _nearly(got, expected):
-    """Return a hint for an answer that is nearly right."""
+    """Return a hint if the answer `got` is within about 1 % of `expected`, or None."""
     if np.shape(got) == np.shape(expected) and np.allclose(got, expected, rtol=1e-2):
         return (
             "Nearly right. Do you differentiate f at the given z, and does the loop run through all `rounds`? (If J is "
@@ -1054,7 +1066,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             "u = u + back(g)[0]",
             "Multiply Jᵀ by the newest u, and add the original g: u = g + Jᵀu.",
         ),
-        edit(_END, "return np.abs(back(u)[1])", "A gradient has a sign: no abs."),
+        edit(_END, "return np.abs(back(u)[1])", "A gradient has a sign: do not use abs."),
         edit(
             "range(rounds)",
             "range(min(rounds, 3))",

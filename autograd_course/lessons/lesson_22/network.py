@@ -10,9 +10,9 @@ from ...data import digits
 
 
 def learn(bit):
-    """Train a 64-256-10 network of one-bit weights; return its test accuracy and its weight matrices.
+    """Train a 64-256-10 network of one-bit weights, and return its test accuracy and its two weight matrices.
 
-    `bit` is the row that turns a weight into ±1. Biases are used as they are. A sum over n inputs is
+    `bit` is the op that turns a weight into ±1. Biases stay real numbers. A sum over n inputs is
     divided by √n, so that its size does not depend on n.
     """
     images, labels, test_images, test_labels = digits()
