@@ -163,7 +163,7 @@ def digits_learning(images, labels, answers, accuracies, passes):
 
 
 def weights_and_gradients(frames, passes):
-    """Draw the weights of some hidden units as 8 × 8 images, and below each image the gradients of the same weights.
+    """Draw the weights of some hidden units as 8 × 8 images, and their gradients below them.
 
     `frames[passes]` is the pair (weights, gradients) after that many passes over the training
     digits, two arrays of shape (n, 64). All frames share one scale for the weights and one for the

@@ -62,7 +62,7 @@ def chosen(panel):
 
 
 def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
-    """Draw the secant for the step h, and the errors of every step from the largest down to h on logarithmic axes.
+    """Draw the secant for the step h, and beside it the errors of all steps down to h on logarithmic axes.
 
     Parameters
     ----------

@@ -7,11 +7,11 @@ from ...drawing.picture import Picture, svg
 
 
 def two_parts(from_x, from_y, change, reach):
-    """Draw the contributions of x and y to the change of z end to end, and below them the true change and the error.
+    """Draw how x and y contribute to the change of z, and how far the sum is from the true change.
 
-    `from_x` and `from_y` are the contributions, and `change` is the true change of z. The error is
-    the true change minus the sum of the contributions, and is drawn ten times as long. The axis is
-    marked from −reach to reach.
+    `from_x` and `from_y` are the contributions, drawn end to end, and `change` is the true change
+    of z. The error is the true change minus the sum of the contributions, and is drawn ten times as
+    long. The axis is marked from −reach to reach.
     """
     plot = Axes(
         (20, 4, 520, 240), (-1.2 * reach, 1.2 * reach), (0, 4)

@@ -76,9 +76,10 @@ def plateau(runs, steps):
 
 
 def exp_and_log(x):
-    """Draw the curves of exp and log as mirror images, with a tangent of log at x and the mirrored tangent of exp.
+    """Draw the curves of exp and log as mirror images, each with a tangent.
 
-    `x` is above 0. The tangent of exp is drawn at log x, where the height of exp is x.
+    `x` is above 0. The tangent of log is drawn at x. The tangent of exp is its mirror image, at log
+    x, where the height of exp is x.
     """
     height, span = np.log(x), (-2.6, 7.2)
     plot = Axes((40, 34, 330, 330), span, span)

@@ -60,9 +60,9 @@ def from_lesson_05():
 
 
 def _stubs(path):
-    """Return a dict from the name of each exercise to the code in its answer cell, read from the notebook at `path`.
+    """Return a dict from the name of each exercise to the code in its answer cell.
 
-    The dict is empty if there is no such file.
+    `path` is the path of the notebook. The dict is empty if there is no such file.
     """
     cells = sync_notebooks.read(path)["cells"] if path.is_file() else []
     return {

@@ -45,7 +45,7 @@ class Program:
 
 
 def random_program(seed, steps=8):
-    """Return the random Program for `seed`, in which each of the `steps` steps adds or multiplies two earlier values.
+    """Return the random Program for `seed`, which adds or multiplies two earlier values in each of its steps.
 
     Its attribute `start` holds random numbers for a, b and c.
     """
@@ -80,9 +80,10 @@ def score(backward, Value, programs=200):
 
 
 class _Value:
-    """Replace the lesson's Value in a check: count how often `inputs` is read, and stop an answer that never ends.
+    """Replace the lesson's Value in a check, to stop an answer that never ends.
 
-    After `most` reads of `inputs`, a read raises _StepLimit.
+    The class counts how often `inputs` is read. After `most` reads, the next read raises
+    _StepLimit.
     """
 
     looks, most, clock = 0, 200_000, count(1)
@@ -380,10 +381,11 @@ def _long_way():
 
 
 def _of_one_and_three():
-    """Return a graph in which ops have one, two or four inputs, a description of it, and the right order of its values.
+    """Return a graph in which ops have one, two or four inputs.
 
-    The result is (output, description, names), as for the other graphs of the check. One op has the
-    same input twice, one local gradient is 0, and one value is used in two places.
+    The result is (output, description, names), as for the other graphs of the check, where the
+    names are those of all values in the right order of visits. One op has the same input twice, one
+    local gradient is 0, and one value is used in two places.
     """
     a, b = _Value(2.0, name="a"), _Value(-1.0, name="b")
     c = _Value(4.0, (b, b), (1.0, -3.0), "c")
@@ -841,9 +843,9 @@ def backward(answer):
 
 
 def _expect_everywhere(answer):
-    """Raise Wrong unless the learner's `backward` sets the gradient of every value, and adds to it at the next call.
+    """Raise Wrong unless the learner's `backward` sets the gradient of every value.
 
-    A gradient of 0 must be sent on too.
+    A second call must add to these gradients. A gradient of 0 must be sent on too.
     """
     for w, g in [(-3.0, -3.0), (0.0, 0.0), (-1 / 3, -1 / 3), (1e-30, 1e-30), (1e30, 1e30)]:
         x, y, w = _Value(1.0, name="x"), _Value(4.0, name="y"), _Value(w, name="w")

@@ -79,7 +79,7 @@ def _log(errors, powers):
 
 
 def _said(error, powers):
-    """Return an error as text, or "below 1e−10" if it is below the scale, whose lowest power here is −10.
+    """Return an error as text, or text such as "below 1e−10" if the error is below the scale.
 
     `powers` is the pair of the lowest and the highest power of ten on the scale.
     """
@@ -181,7 +181,7 @@ def _short(x):
 
 
 def _walked(values, edges):
-    """Return a dict from each name in `values` to the gradient of the last value with respect to it.
+    """Return a dict from the name of each value to the gradient of the last value with respect to this value.
 
     `values` is {name: value}, inputs before users, and `edges` lists (input, user, local gradient).
     """
@@ -366,7 +366,7 @@ def _slide(w1, w2, w3, x, y):
 
 
 def slide_graph(w1, w2, w3, x, y):
-    """Draw the graph on the lesson's slide at the given weights and data, with the local gradient on each arrow."""
+    """Draw the graph on the lesson's slide at the given weights and data, with its local gradients."""
     nodes, _ = _slide(w1, w2, w3, x, y)
     given = f"x {_short(x)}, a {_short(x * x)}, y {_short(y)}"
     text = f"The graph of L at {given}, its operations left out\n{graph.describe(nodes)}"
@@ -382,11 +382,11 @@ FROM_W3 = ["w₃ b ŷ L", "w₃ c ŷ L", "w₃ b c ŷ L"]  # its paths; the slid
 
 
 def stacked_paths(w1, w2, w3, x, y, paths):
-    """Draw the graph on the lesson's slide with one path from w₃ to L highlighted, and the contributions of the paths so far.
+    """Draw the graph on the lesson's slide with one path from w₃ to L highlighted.
 
-    `paths` is the number of paths so far, 1 to 3, and the last of these is highlighted. The other
-    arguments are the weights and the data. All local gradients on the paths must be positive, as
-    they are in the lesson.
+    Beside it, the contributions of the paths so far are drawn as a stack. `paths` is the number of
+    these paths, 1 to 3, and the last of them is highlighted. The other arguments are the weights
+    and the data. All local gradients on the paths must be positive, as they are in the lesson.
     """
     nodes, local = _slide(w1, w2, w3, x, y)
     ways = [list(pairwise(path.split())) for path in FROM_W3]

@@ -19,7 +19,7 @@ ROUTES = ARRIVES * 2 * P, ARRIVES * 2 * Q, ARRIVES * 2 * Q * 0.4 * 2 * P
 
 
 def _about(wrong, hint):
-    """Return a function that returns `hint` if the learner's numbers are within 0.0006 of `wrong`, and None otherwise.
+    """Return a function that returns `hint` for an answer within 0.0006 of `wrong`, and None otherwise.
 
     So a rounded answer is recognised too.
     """
@@ -202,14 +202,20 @@ def _line(parameters, x, y):
 
 
 def _curve(parameters, x, y):
-    """Return a loss of three parameters at the example (x, y). The loss is not a square, and uses a parameter twice."""
+    """Return a loss of three parameters at the example (x, y).
+
+    The loss is not a square, and uses one of the parameters twice.
+    """
     a, b, c = parameters
     z = a * _Value(x) + b * b * _Value(x * x) + c
     return z * _Value(y) + z * z * a
 
 
 def _many(parameters, x, y):
-    """Return a squared error at the example (x, y), with any number of parameters and a different factor for each."""
+    """Return a squared error at the example (x, y), for any number of parameters.
+
+    Each parameter has a different factor.
+    """
     total = _Value(-y)
     for k, p in enumerate(parameters):
         total = total + p * _Value(x * (k + 1) / 40)
@@ -217,9 +223,10 @@ def _many(parameters, x, y):
 
 
 def _by_sign(parameters, x, y):
-    """Return a squared error at the example (x, y) that uses the first parameter if x ≥ 0, and the second otherwise.
+    """Return a squared error at the example (x, y) that uses only one of two parameters.
 
-    The unused parameter is not in the graph of the loss.
+    The first parameter is used if x ≥ 0, and the second otherwise. The unused parameter is not in
+    the graph of the loss.
     """
     error = parameters[x < 0] * _Value(x) + _Value(-y)
     return error * error

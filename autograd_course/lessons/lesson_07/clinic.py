@@ -356,7 +356,10 @@ class Report:
 
 
 def seven_digits(value):
-    """Return a gradient as one line of text with seven significant digits. The name of an error is returned unchanged."""
+    """Return a gradient as one line of text with seven significant digits.
+
+    If `value` is the name of an error, it is returned unchanged.
+    """
     if isinstance(value, str):
         return value
     return (

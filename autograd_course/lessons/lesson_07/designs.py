@@ -415,9 +415,9 @@ def reaches(Design, n):
 
 
 def deepest(Design, most=20_000):
-    """Return the length of the longest chain through which the backward pass of `Design` ends without RecursionError.
+    """Return the length of the longest chain through which the backward pass of `Design` does not fail.
 
-    The length is exact to within ten, and at most `most`.
+    A pass fails if it raises RecursionError. The length is exact to within ten, and at most `most`.
     """
     if reaches(Design, most):
         return most

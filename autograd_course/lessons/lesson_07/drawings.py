@@ -31,10 +31,10 @@ def _losses(plot, runs, words):
 
 
 def trained(gradient, w, b=0.0):
-    """Return the 201 losses of lesson 05's neuron before and after each of 200 steps with x = 2, y = 1 and lr = 0.1.
+    """Return the losses of lesson 05's neuron before the first and after each of 200 training steps.
 
     `gradient(w, b)` returns the gradient with respect to w. Training starts at the weight `w` and
-    the bias `b`.
+    the bias `b`, with x = 2, y = 1 and lr = 0.1.
     """
     losses = []
     for _ in range(201):
@@ -45,9 +45,10 @@ def trained(gradient, w, b=0.0):
 
 
 def mystery():
-    """Return two lists of losses for training from w = 1: first with the right derivative of tanh, then with the published one.
+    """Return the losses of two trainings from w = 1, as two lists.
 
-    The published derivative, z² instead of 1 − z², is wrong.
+    The first training uses the right derivative of tanh. The second uses the published one, z²
+    instead of 1 − z², which is wrong.
     """
 
     def gradient(slope):
@@ -139,7 +140,9 @@ COLUMNS = [
 
 
 def costs(costs, longest, twice, graph):
-    """Draw what each design costs on one graph in time, memory and visits, and two more measurements of each design.
+    """Draw the time, the memory and the visits that each design needs for one graph.
+
+    The picture also shows two other measurements of each design, `longest` and `twice`.
 
     Parameters
     ----------
@@ -295,7 +298,7 @@ def ward(sheets, of=clinic):
 
 
 def case(letter, method="as found", of=clinic):
-    """Draw the card of one patient, with the source of its faulty method and the lines that differ from the correct one marked.
+    """Draw the card of one patient, and mark the lines in which its faulty method differs from the correct one.
 
     With `method="fixed"`, the correct source and the results of the correct engine are shown
     instead of the faulty ones. `letter` names the patient, and `of` is the module that defines

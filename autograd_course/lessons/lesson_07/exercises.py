@@ -683,7 +683,10 @@ def fixed_tanh(answer):
 
 
 def _all_found(Engine, f, *xs):
-    """Return True if `order` finds every input of f(*xs), in any order, or returns something that is not iterable."""
+    """Return True if `order` finds every input of f(*xs), in any order.
+
+    The result is also True if `order` returns something that is not iterable.
+    """
     inputs = [Engine(x) for x in xs]
     found = f(*inputs).order()
     return not hasattr(found, "__iter__") or all(x in list(found) for x in inputs)

@@ -15,10 +15,11 @@ WIDE, HIGH = 46, 30
 
 
 class _Cross:
-    """Lay out a matrix product as in a calculation by hand: one factor to the left of the result, and the other above it.
+    """Lay out a matrix product as in a calculation by hand.
 
-    `above`, `left` and `corner` describe the upper factor, the left factor and the result, each as
-    (name, array, array of looks), where a look says how a cell is drawn.
+    One factor is to the left of the result, and the other factor is above it. `above`, `left` and
+    `corner` describe the upper factor, the left factor and the result, each as (name, array, array
+    of looks), where a look says how a cell is drawn.
     """
 
     def __init__(self, above, left, corner):
@@ -138,12 +139,13 @@ UNIT, LONG, ROW = (
 
 
 def candidates(m, k, n):
-    """Draw the eight products of g and B, each with or without transposes, and mark those that have the shape of A.
+    """Draw the eight products of g and B, and mark those that have the shape of A.
 
-    The product that is the gradient of A is marked as right. The left panel is for A and B of shape
-    (2, 2), and the right panel is for A of shape (m, k) and B of shape (k, n). Each factor is drawn
-    with a left edge as high as its number of rows, and a right edge as high as its number of
-    columns. So two factors can be multiplied if the edges between them are equally high.
+    Each factor is used with and without a transpose. The product that is the gradient of A is
+    marked as right. The left panel is for A and B of shape (2, 2), and the right panel is for A of
+    shape (m, k) and B of shape (k, n). Each factor is drawn with a left edge as high as its number
+    of rows, and a right edge as high as its number of columns. So two factors can be multiplied if
+    the edges between them are equally high.
     """
     panels, lines, left = [], [], 74
     for rows, inner, columns in [(2, 2, 2), (m, k, n)]:
@@ -197,9 +199,10 @@ def candidates(m, k, n):
 
 
 def _factor(plot, x, y, shape, colour, dash):
-    """Draw a matrix as a shape whose left edge shows its number of rows, and whose right edge shows its number of columns.
+    """Draw a matrix as a shape whose two vertical edges show its number of rows and of columns.
 
-    The left edge is at `x`, and its middle is at `y`. `colour` and `dash` are for the outline.
+    The left edge, for the rows, is at `x`. The right edge is for the columns. The middle of both
+    edges is at `y`, and `colour` and `dash` are for the outline.
     """
     rows, columns = (size * UNIT for size in shape)
     plot.parts.append(

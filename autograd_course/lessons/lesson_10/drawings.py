@@ -11,7 +11,10 @@ WIDE = 3 * 46
 
 
 def from_logits(x):
-    """Draw three panels of bars for three classes: the logits `x`, their exponentials and the probabilities of softmax."""
+    """Draw three panels of bars: the logits `x` of three classes, their exponentials, and the probabilities.
+
+    The probabilities are the softmax of the logits.
+    """
     x = np.asarray(x, float)
     e = np.exp(x)
     p = e / e.sum()
@@ -35,7 +38,7 @@ LOW, HIGH = -745, 709  # beyond, np.exp gives 0 and inf
 
 
 def twins(x, c):
-    """Draw softmax of the logits x + c in two versions: as it is written, and with the largest logit subtracted first.
+    """Draw softmax of the logits x + c in two versions, with and without subtracting the largest logit first.
 
     For each version, the picture shows which logits are outside the range where exp can be computed
     in float64, and the resulting probabilities. `x` is a sequence of logits and `c` is a number.
@@ -151,9 +154,10 @@ def _column(left, title, p):
 
 
 def choice_bars(p, true):
-    """Draw the probabilities p as bars, and beside them p − onehot, the gradient of the loss with respect to the logits.
+    """Draw the probabilities p as bars, and beside them p − onehot, the gradient of the logits.
 
-    `p` has the shape (C,), and `true` is the index of the true class.
+    It is the gradient of the loss with respect to the logits. `p` has the shape (C,), and `true` is
+    the index of the true class.
     """
     p = np.asarray(p, float)
     gradient = p - (np.arange(len(p)) == true)

@@ -919,7 +919,10 @@ def loss(answer):
 
 
 def _shifted(by):
-    """Return a function that computes logsumexp of x, with the number `by(x)` subtracted before exp and added after log."""
+    """Return a function that computes logsumexp of x with another shift than the largest entry of x.
+
+    The number `by(x)` is subtracted from x before exp, and added to the result after log.
+    """
     return lambda x: np.log(np.sum(np.exp(x - by(x)))) + by(x)
 
 

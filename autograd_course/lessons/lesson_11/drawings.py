@@ -53,7 +53,10 @@ def zigzag(step):
 
 
 def factors(f, path, curvatures, lr):
-    """Draw a path of gradient descent over f, and below it the factor 1 − lr·λ by which each step multiplies each weight.
+    """Draw a path of gradient descent over f, and below it the factor 1 − lr·λ of each weight.
+
+    Each step multiplies the weight by this factor. A factor between −1 and 1 makes the weight
+    shrink, and a factor outside this range makes the weight diverge.
 
     Parameters
     ----------
@@ -65,10 +68,6 @@ def factors(f, path, curvatures, lr):
         The curvature λ of f along w₁, and along w₂.
     lr : float
         The learning rate.
-
-    Notes
-    -----
-    A factor between −1 and 1 makes the weight shrink. A factor outside this range makes it diverge.
     """
     above = landscape(f, {"gradient descent": path}, SPAN)
     line = Axes((56, 52, 492, 26), (-1.9, 1.9), (0, 1))  # right of 1: room for a name

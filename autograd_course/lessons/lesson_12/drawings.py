@@ -47,10 +47,10 @@ def confusion(true, read):
 
 
 def misread(images, true, probabilities, most=10):
-    """Draw the misread images, most confident first, with the predicted and the true digit and their probabilities.
+    """Draw the misread images, most confident first, with the predicted and the true digit of each.
 
-    `images` has the shape (n, side²), `true` (n,), and `probabilities` (n, 10). At most `most`
-    images are drawn.
+    The probabilities of both digits are shown as well. `images` has the shape (n, side²), `true`
+    (n,), and `probabilities` (n, 10). At most `most` images are drawn.
     """
     read = probabilities.argmax(1)
     wrong = np.flatnonzero(read != true)

@@ -925,7 +925,10 @@ def _outside(function):
 
 
 def _networks_of(function):
-    """Return the names of the networks that a function reads from outside itself, as globals or enclosing variables."""
+    """Return the names of the networks that a function uses but does not create.
+
+    They are global variables or variables of an enclosing function.
+    """
     function = underneath(function)
     if not inspect.isfunction(function):
         return []

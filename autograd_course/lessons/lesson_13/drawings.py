@@ -91,11 +91,12 @@ def turning(h, n):
 
 
 def unrolled(rho, gradients):
-    """Draw the graph of many equal steps that share one matrix, with backward arrows as wide as the gradients are long.
+    """Draw the graph of many equal steps that share one matrix, with its backward arrows.
 
-    Below the graph, the length of the gradient at each step is plotted on a logarithmic scale, with
-    a dashed line for powers of `rho`, the spectral radius of the matrix. `gradients` has one row
-    for each state, beginning with the state before the first step.
+    The width of each arrow shows the length of the gradient. Below the graph, the length of the
+    gradient at each step is plotted on a logarithmic scale, with a dashed line for powers of `rho`,
+    the spectral radius of the matrix. `gradients` has one row for each state, beginning with the
+    state before the first step.
     """
     n, lengths = len(gradients) - 1, np.sqrt(np.sum(np.square(gradients), axis=1))
     chart = Axes((60, 290, 430, 130), (0, n), (-4, 4.5))

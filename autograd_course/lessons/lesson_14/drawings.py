@@ -133,9 +133,10 @@ def _drawn(lines, text):
 
 
 def copies(x, y, i, j):
-    """Draw the convolution of x with the kernel y as a matrix product, and highlight the copies of the pixel x[i, j].
+    """Draw the convolution of x with the kernel y as a matrix product, Z = X @ Y.
 
-    Each window of x is a row of the matrix X, and the kernel is the column Y.
+    Each window of x is a row of the matrix X, and the kernel is the column Y. The copies of the
+    pixel x[i, j] in X are highlighted.
     """
     (h, w), (kh, kw) = x.shape, y.shape
     places = ag.unfold(np.arange(x.size).reshape(1, 1, h, w) * 1.0, kernel_size=y.shape)[0].astype(

@@ -66,10 +66,11 @@ def lag(push, start, value, tangent):
 
 
 def _stripes(left, top, width, height, n, m, forward):
-    """Return SVG parts of a Jacobian, drawn as a rectangle with a line for each column or row that a sweep computes.
+    """Return SVG parts of a Jacobian, drawn as a rectangle with a line for each sweep that computes it.
 
-    The Jacobian has n columns and m rows. With `forward`, the lines are its columns, otherwise its
-    rows. `left`, `top`, `width` and `height` are the rectangle in pixels.
+    The Jacobian has n columns and m rows. With `forward`, each sweep computes a column, otherwise a
+    row. `left`, `top`, `width` and `height` are the position and the size of the rectangle, in
+    pixels.
     """
     colour, dash = (style.TANGENT, DOTS) if forward else (style.GRADIENT, "5 3")
     count = n if forward else m
@@ -136,10 +137,11 @@ def sweeps(n, m):
 
 
 def filled(f, x, count):
-    """Draw the Jacobian of f at x after `count` sweeps in each mode: columns from ag.jvp, and beside them rows from ag.vjp.
+    """Draw the Jacobian of f at x after `count` sweeps in forward mode, and beside it in backward mode.
 
-    `x` is an array of one axis, and f returns such an array. Entries that are not computed yet are
-    drawn as ?.
+    Forward sweeps, by ag.jvp, give columns, and backward sweeps, by ag.vjp, give rows. `x` is an
+    array of one axis, and f returns such an array. Entries that are not computed yet are drawn as
+    ?.
     """
     z, pull = ag.vjp(f, x)
     columns = [ag.jvp(f, (x,), (unit,))[1] for unit in np.eye(x.size)]

@@ -114,7 +114,9 @@ def turned(curvatures, angle):
 
 
 def bowl(H, angle, times=0):
-    """Draw the bowl ½⟨w, Hw⟩ from above with a direction v and the vector Hv, and beside it a cut through the bowl along v.
+    """Draw the bowl ½⟨w, Hw⟩ from above, and beside it a cut through the bowl along a direction v.
+
+    The directions v and Hv are drawn as arrows.
 
     Parameters
     ----------

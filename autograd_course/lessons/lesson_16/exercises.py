@@ -358,7 +358,10 @@ def saddle(w):
 
 
 def steep(w):
-    """Return a loss of two weights with curvatures up to 2e36, so that a vector that is not normalised soon overflows."""
+    """Return a loss of two weights with curvatures up to 2e36.
+
+    In the power method, a vector that is not normalised soon overflows.
+    """
     return 1e36 * ((w[0] - 0.3 * w[1]) ** 2 + 0.1 * w[1] ** 2 * w[1])
 
 

@@ -67,10 +67,11 @@ class Run:
 
 
 def descend(f, w, lr):
-    """Return a Run of END steps of gradient descent on f, from the weights `w` of shape (n,) with learning rate `lr`.
+    """Return a Run of END steps of gradient descent on f from the weights `w`, of shape (n,).
 
-    λmax is measured at every fourth step up to EARLY, then at every twentieth. The thousands of
-    gradients and products are compiled, which halves the time and gives the same numbers.
+    `lr` is the learning rate. λmax is measured at every fourth step up to EARLY, then at every
+    twentieth. The thousands of gradients and products are compiled, which halves the time and gives
+    the same numbers.
     """
     both, hvp = ag.compile(ag.value_and_grad(f)), ag.compile(lambda w, v: ag.hvp(f, w, v))
     v = np.random.default_rng(0).normal(size=w.shape)

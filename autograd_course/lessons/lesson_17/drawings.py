@@ -113,10 +113,10 @@ def moments(n, marks):
 
 
 def walked(n, k, moment):
-    """Draw a chain of n steps with k checkpoints at one moment of its pass, and the number of arrays held up to then.
+    """Draw a chain of n steps with k checkpoints at one moment of its pass.
 
-    With k = 0 there are no checkpoints. `moment` is from 0 to 3n − 1. A shorter pass stays in its
-    last state.
+    Below it, the number of arrays held at each moment so far is plotted. With k = 0 there are no
+    checkpoints. `moment` is from 0 to 3n − 1. A shorter pass stays in its last state.
     """
     marks = evenly(n, k) if k else []
     every = moments(n, marks)
@@ -192,7 +192,7 @@ def _flag(px, high, low):
 
 
 def marked(widths, marks):
-    """Draw a chain of many values with a flag at each checkpoint, and below it the memory and the steps that it costs.
+    """Draw a chain of many values with a flag at each checkpoint, and below it the memory and time needed.
 
     `widths` holds the width of each of the n + 1 values, drawn as its height. `marks` holds the
     positions of the checkpoints, counted from 0. The checkpoints are black, the largest segment is

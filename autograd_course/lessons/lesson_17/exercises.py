@@ -293,7 +293,7 @@ def golf(answer):
 
 
 def _expect_silu(answer, xs):
-    """Raise Wrong unless the learner's silu returns the right value at each array of `xs`, and the right gradient.
+    """Raise Wrong unless the learner's silu has the right value and the right gradient at each array of `xs`.
 
     The gradients are computed after all values. This reveals a silu whose later calls overwrite
     what an earlier call has kept for its gradient.

@@ -15,7 +15,10 @@ def _held():
 
 
 def footprint(forward, unit=1e6, back=True):
-    """Return the memory of the arrays that `forward()` holds with its result, and the peak of all memory up to the end of `backward()`.
+    """Return the memory held after `forward()`, and the peak of the memory up to the end of `backward()`.
+
+    The memory held is that of the arrays that `forward()` has allocated and that still exist
+    together with its result. The peak covers all memory that Python allocates.
 
     Parameters
     ----------

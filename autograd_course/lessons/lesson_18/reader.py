@@ -53,7 +53,11 @@ def random_letters(rng, n):
 
 
 def twice(rng, n):
-    """Return n random texts, of shape (n, 13): six random letters, the same six again, and the first one once more."""
+    """Return n random texts in which six random letters are followed by the same six letters.
+
+    The first letter is appended once more, so the result has the shape (n, 13). `rng` is the random
+    generator.
+    """
     half = random_letters(rng, n)[:, :6]
     return np.concatenate([half, half, half[:, :1]], axis=1)
 
@@ -77,9 +81,10 @@ def train(model, draw, steps=100):
 
 
 def loss_by_position(model, draw):
-    """Return the mean loss of `model` at each of the 12 positions, over 500 new texts, as an array of shape (12,).
+    """Return the mean loss of `model` at each of the 12 positions, an array of shape (12,).
 
-    `draw` is a function of a random generator and a number of texts.
+    The mean is over 500 new texts from `draw`, a function of a random generator and a number of
+    texts.
     """
     texts = draw(np.random.default_rng(1), 500)
     with ag.no_grad():

@@ -647,7 +647,7 @@ def _invented(written, known):
 
 
 def _alike(name):
-    """Return a list that contains `name`, several lines that differ slightly from it, and its words except the first."""
+    """Return a list of lines that are easily confused with `name`, beginning with the name itself."""
     near = [
         name.lower(),
         name[:-1],

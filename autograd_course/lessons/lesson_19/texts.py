@@ -196,14 +196,18 @@ class Task:
         return [p[self.asked] for p in counted(self.text, self.test, len(self.letters), n, trust)]
 
     def after(self, context):
-        """Return how often each letter follows the text `context` in the training text, as an array of shape (letters,)."""
+        """Return how often each letter follows the text `context` in the training text.
+
+        The result is an array with one entry for each letter in `letters`.
+        """
         return after(self.text, encode(context, self.letters), len(self.letters))
 
     def follow(self, model, steps):
-        """Train `model` for the step numbers in `steps`, and record its validation loss and a sample of its text at intervals.
+        """Train `model`, and record its validation loss and a sample of its text at intervals.
 
-        Return a dict of lists: "steps", "held_out" (the validation loss) and "wrote" (the sample)
-        for each measurement, and "losses" for each step.
+        `steps` holds the numbers of the training steps. Return a dict of lists: "steps", "held_out"
+        (the validation loss) and "wrote" (the sample) for each measurement, and "losses" for each
+        step.
         """
         run = {"steps": [], "held_out": [], "wrote": [], "losses": []}
 

@@ -38,7 +38,10 @@ CALLS = [(bend, 2.0, -1.0), (grow, 3.0, 20.0), (scaled, 1.0, 1.0), (noisy, 0.0, 
 
 
 def careless(f):
-    """Compile f as the lesson's own tracer does: record a program at the first call, and never check that it still fits."""
+    """Compile f as the lesson's own tracer does, without any check at later calls.
+
+    The program is recorded at the first call, and used even if it no longer fits.
+    """
     programs = []
 
     def program(x):

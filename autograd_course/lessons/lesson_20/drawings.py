@@ -131,10 +131,11 @@ def _names(part):
 
 
 def two_columns(program, line):
-    """Draw a program in two columns while one of its lines runs, and mark what the line reads and which values are held.
+    """Draw a program in two columns while one of its lines runs.
 
-    The forward pass is the left column and the backward pass the right one. `program` is a Columns,
-    and `line` is the number of the line that runs, counted from 1.
+    The picture marks what the line reads and which values are held. The forward pass is the left
+    column and the backward pass the right one. `program` is a Columns, and `line` is the number of
+    the line that runs, counted from 1.
     """
     at = line - 1
     lines, now, held = program.lines, program.lines[at], program.held(at)

@@ -167,7 +167,7 @@ ENGINES = {
 
 
 def agree(slopes, scene, t):
-    """Draw the gradient with respect to t in three engines, and how far two of the engines are from ours for every t.
+    """Draw the gradient with respect to t in three engines, and how far the other two are from ours.
 
     `slopes` is a dict {engine: {scene: gradients}}, with a gradient for each t of AT. `scene` is
     the scene to draw, and the digits are shown at the t of AT that is nearest to `t`.
@@ -429,5 +429,9 @@ def way(kept, exercises, predictions, titles):
 
 
 def _fate(made):
-    """Return the outcome of a recorded prediction: "right", "missed", or "corrected" if it was right when asked again."""
+    """Return the outcome of a recorded prediction: "right", "corrected" or "missed".
+
+    "corrected" means that the first answer was wrong, and that the answer in a later lesson was
+    right.
+    """
     return "right" if made["right"] else "corrected" if made["recalled"] else "missed"

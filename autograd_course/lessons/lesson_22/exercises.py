@@ -380,7 +380,10 @@ def whirl(w):
 
 
 def uneven(w):
-    """Return the vector of a field at the point `w` of three numbers. No two of its entries have the same formula."""
+    """Return the vector of a field at the point `w` of three numbers.
+
+    No two of its entries have the same formula.
+    """
     return w[::-1] * w[0] * np.array([3.0, 6.0, -3.0]) + np.array([0.5, 0.0, 1.0])
 
 
@@ -901,7 +904,10 @@ def layer(z, x):
 
 
 def slow(z, x):
-    """Return the output of a layer that contracts only by a factor of 0.98 near z = 0, so round 300 still changes z."""
+    """Return the output of a layer that contracts only by a factor of 0.98 near z = 0.
+
+    So z still changes in round 300.
+    """
     return x + 0.98 * np.sin(z)
 
 
