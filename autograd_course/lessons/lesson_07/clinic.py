@@ -384,9 +384,9 @@ def agree(engine, right):
 def examine(Engine, f, *xs, h=1e-6):
     """Return a Report that compares the gradients of f at `xs` with central differences of step `h`.
 
-    Both are computed by `Engine`, a class of values. `f` takes one value for each of `xs`, numbers
-    or arrays. If the backward pass raises ValueError, the gradients are replaced by the name of the
-    error.
+    `Engine` is the class of values that computes the gradients, and also f for the differences. `f`
+    takes one value for each of `xs`, numbers or arrays. If the backward pass raises ValueError, the
+    gradients are replaced by the name of the error.
     """
     inputs = [Engine(x) for x in xs]
     L = f(*inputs)

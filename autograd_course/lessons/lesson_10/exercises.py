@@ -919,9 +919,10 @@ def loss(answer):
 
 
 def _shifted(by):
-    """Return a function that computes logsumexp of x with another shift than the largest entry of x.
+    """Return a function of x that computes logsumexp, with the number `by(x)` as the shift.
 
-    The number `by(x)` is subtracted from x before exp, and added to the result after log.
+    The shift is subtracted from x before exp, and added to the result after log. If it is not the
+    largest entry of x, exp may overflow.
     """
     return lambda x: np.log(np.sum(np.exp(x - by(x)))) + by(x)
 

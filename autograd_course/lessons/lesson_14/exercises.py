@@ -947,7 +947,7 @@ X = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
 
 
 def _known(x, z):
-    """Return the name of the elementwise op of the library that computes z at x, or None if there is none."""
+    """Return the name of the elementwise op of the library whose result at `x` is `z`, or None."""
     for row in ops.ROWS.values():
         if row.kind == "elementwise" and row.arity == 1:
             with np.errstate(all="ignore"):

@@ -99,14 +99,17 @@ def counted(text, held_out, many, n=5, trust=4.0):
 
 
 def times(found, asked):
-    """Return how often each entry of `asked` occurs in `found`. Both are arrays of small ints, at least 0."""
+    """Return how often each entry of `asked` occurs in `found`.
+
+    `asked` and `found` are arrays of small ints, at least 0.
+    """
     return np.bincount(found, minlength=asked.max() + 1)[asked]
 
 
 def after(text, context, many):
     """Return how often each letter follows `context` in `text`, as an array of shape (many,).
 
-    Both are arrays of ints, and `many` is the number of different letters.
+    `text` and `context` are arrays of ints, and `many` is the number of different letters.
     """
     k = len(context)
     here = np.all(

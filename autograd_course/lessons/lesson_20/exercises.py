@@ -183,7 +183,7 @@ PROBES += [
 
 
 def _noted(kind, f, inputs):
-    """Return text that lists the lines which the learner's tracer records of f, and describes the result.
+    """Return text that lists the lines that the learner's tracer records for f, and describes the result.
 
     `kind` is the learner's class, and `inputs` are the arguments of f by name.
     """

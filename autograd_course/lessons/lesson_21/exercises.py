@@ -509,8 +509,8 @@ def _slope_of(forward, x):
 def _exchanged(three, x, g, expected):
     """Return True if the learner's backward would be right with its two saved tensors in the opposite order.
 
-    `three` holds the functions forward, setup_context and backward, `g` is the upstream gradient at
-    `x`, and `expected` is the right gradient.
+    `three` holds the functions forward, setup_context and backward. `g` is the upstream gradient at
+    `x`, and `expected` is the right gradient of x.
     """
     forward, setup_context, backward = three
     ctx, z = Context(), forward(x)

@@ -311,8 +311,7 @@ SCENES = {
 def slopes(engine):
     """Return a dict {scene: gradients} with the gradient with respect to t for each t of AT.
 
-    `engine` is "ours", "PyTorch" or "JAX". The scenes are computed with the code that is written
-    for it.
+    `engine` is "ours", "PyTorch" or "JAX". Each scene is computed in the code of this engine.
     """
     x, y = (part[:20] for part in scans())
     network = NETWORK[engine]
