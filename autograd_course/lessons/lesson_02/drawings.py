@@ -1,4 +1,4 @@
-"""Draw the pictures that only lesson 02 uses."""
+"""Draw the picture of lesson 02 in which the contributions of two inputs are compared with the true change."""
 
 from ...drawing import style
 from ...drawing.axes import Axes, ticks

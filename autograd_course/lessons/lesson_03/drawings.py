@@ -1,4 +1,4 @@
-"""Draw the pictures that only lesson 03 uses."""
+"""Draw the picture of lesson 03: a rectangle whose sides grow."""
 
 from ...drawing import style
 from ...drawing.axes import Axes

@@ -1,4 +1,4 @@
-"""Load the engine of lesson 05: the learner's correct functions, the course's for the others."""
+"""Load the engine of lesson 05, with the learner's functions where they pass their checks."""
 
 from itertools import count
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Check lesson 05: the learner's own engine, piece by piece (record, order, accumulate)."""
+"""Ask the questions of lesson 05, in which the learner builds an engine: record, order and accumulate."""
 
 from itertools import count
 

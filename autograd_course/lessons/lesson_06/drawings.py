@@ -1,4 +1,4 @@
-"""Lesson 06: chessboard points, a fitted curve, a closing branch, two graphs without operations."""
+"""Draw the pictures of lesson 06: chessboard points, a fitted curve, a branch that closes, and a slide's graph."""
 
 from itertools import accumulate, pairwise
 from math import prod

@@ -1,4 +1,4 @@
-"""Check lesson 06: the training loop, gradients by hand, and failures that raise no error."""
+"""Ask the questions of lesson 06: the training loop, gradients by hand, and failures that raise no error."""
 
 import numpy as np
 

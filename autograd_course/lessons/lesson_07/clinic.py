@@ -1,4 +1,4 @@
-"""Define the gradient clinic of lesson 07: a correct scalar engine, and patients with one faulty method each.
+"""Define the gradient clinic of lesson 07: a correct engine, and patients, which have one faulty method each.
 
     x = Scalar(0.5)
     L = Scalar(2.0) * x.tanh()
@@ -7,7 +7,7 @@
     sheet(Squared)                                     # its results in the eight checks that every engine gets
     PATIENTS["A"].engine, PATIENTS["A"].writeup        # the faulty engine and its card
 
-Each fault was published; the card says where. `Unknown` has no card.
+Each fault was published, and the card says where. The engine `Unknown` has no card.
 """
 
 import inspect

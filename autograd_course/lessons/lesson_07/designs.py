@@ -1,4 +1,4 @@
-"""Lesson 07: five engine designs from the write-ups, each with + · tanh only, and the cost of a graph in each.
+"""Define the engine designs of lesson 07, each with only +, · and tanh, and measure the cost of a graph in each.
 
     x = Closures(0.5)
     L = x * x

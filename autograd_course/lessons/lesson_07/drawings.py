@@ -1,4 +1,4 @@
-"""Draw two rules that train, six designs of engines, the table of the clinic, and the card of a patient."""
+"""Draw the pictures of lesson 07: two rules that train, designs of engines, and the patients of the clinic."""
 
 from difflib import SequenceMatcher
 from html import escape

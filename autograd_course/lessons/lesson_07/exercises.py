@@ -1,4 +1,4 @@
-"""Check lesson 07: two rules that train, designs of engines, and the gradient clinic."""
+"""Ask the questions of lesson 07: two rules that train, designs of engines, and the gradient clinic."""
 
 import math
 from numbers import Real

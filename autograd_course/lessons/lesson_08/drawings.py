@@ -1,4 +1,4 @@
-"""Draw one entry, the places where it goes, and the gradient that it receives from there."""
+"""Draw the pictures of lesson 08: where an entry of an array goes, and the gradient that it receives."""
 
 import numpy as np
 

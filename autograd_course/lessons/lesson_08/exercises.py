@@ -1,4 +1,4 @@
-"""Check lesson 08: gradients of broadcasting, sums, operations that move entries, and indexing."""
+"""Ask the questions of lesson 08: gradients of broadcasting, sums, operations that move entries, and indexing."""
 
 import numpy as np
 

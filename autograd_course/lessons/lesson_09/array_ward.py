@@ -1,4 +1,4 @@
-"""Define the array ward of lesson 09: a correct array engine, and patients with one faulty method each.
+"""Define the array ward of lesson 09: a correct engine, and patients, which have one faulty method each.
 
     b, x = Array([1, 2, 3]), Array([[1, 2, 3], [4, 5, 6]])
     (b + x).sum().backward()                                   # b.grad is now [2, 2, 2]
@@ -6,8 +6,8 @@
     sheet(Reassigned)                                          # its results in the checks that every engine gets
     PATIENTS[6].engine, PATIENTS[6].writeup                    # the faulty engine and its card
 
-As in clinic.py, which defines Scalar and the cards, each fault was published. `Unknown` has no
-card.
+As in clinic.py, which defines Scalar and the cards, each fault was published. The engine `Unknown`
+has no card.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Draw a matrix product in blocks, eight products to choose from, a Jacobian, and the array ward."""
+"""Draw the pictures of lesson 09: matrix products, a Jacobian, and the patients of the array ward."""
 
 from itertools import product as pairs
 

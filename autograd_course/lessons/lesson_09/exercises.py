@@ -1,4 +1,4 @@
-"""Check lesson 09: the gradients of a matrix product, and the array ward of the clinic."""
+"""Ask the questions of lesson 09: the gradients of a matrix product, and the array ward of the clinic."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Lesson 10: from logits to probabilities, and softmax by the formula beside its stable form."""
+"""Draw the pictures of lesson 10: from logits to probabilities, and two ways to compute softmax."""
 
 import numpy as np
 

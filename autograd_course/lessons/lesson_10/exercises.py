@@ -1,4 +1,4 @@
-"""Lesson 10: max and its ties, logsumexp, softmax, log_softmax and cross-entropy."""
+"""Ask the questions of lesson 10: max and its ties, logsumexp, softmax, log_softmax and cross-entropy."""
 
 import numpy as np
 

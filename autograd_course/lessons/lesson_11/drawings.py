@@ -1,4 +1,4 @@
-"""Lesson 11: gradient descent in a ravine, and the factor by which each step multiplies each weight."""
+"""Draw the pictures of lesson 11: gradient descent in a ravine, and the factor by which a step multiplies a weight."""
 
 import numpy as np
 

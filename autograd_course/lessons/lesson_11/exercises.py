@@ -1,4 +1,4 @@
-"""Lesson 11: the largest stable learning rate, the steps of Nesterov momentum and Adam, weight decay and schedules."""
+"""Ask the questions of lesson 11: the largest stable learning rate, Nesterov momentum, Adam, weight decay and schedules."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Lesson 12: the confusion matrix, misread scans, weights as images, scores and the learning curve."""
+"""Draw the pictures of lesson 12: the confusion matrix, misread scans, weights, scores and the learning curve."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Lesson 12: batches that keep image and label together, a scaler that learns from the training set only, a learning curve."""
+"""Ask the questions of lesson 12: shuffled batches, a scaler for the training set, and a learning curve."""
 
 import dis
 import inspect

@@ -1,4 +1,4 @@
-"""Lesson 13: a wave as a rotating point, a graph of fifty equal steps, the loss over ρ, and a forecast."""
+"""Draw the pictures of lesson 13: a wave as a rotating point, a graph of fifty equal steps, and a forecast."""
 
 from html import escape
 

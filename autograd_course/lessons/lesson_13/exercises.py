@@ -1,4 +1,4 @@
-"""Lesson 13: a rule of two terms, the gradient of a shared weight, and gradient clipping."""
+"""Ask the questions of lesson 13: a rule of two terms, the gradient of a shared weight, and gradient clipping."""
 
 import numpy as np
 

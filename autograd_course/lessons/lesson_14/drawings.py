@@ -1,4 +1,4 @@
-"""Lesson 14: a kernel on an image, one output at a time and one pixel at a time; windows as rows; what kernels respond to."""
+"""Draw the pictures of lesson 14: a kernel on an image, windows as rows of a matrix, and responses of kernels."""
 
 import numpy as np
 

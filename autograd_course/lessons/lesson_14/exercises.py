@@ -1,4 +1,4 @@
-"""Lesson 14: both gradients of a convolution, by indices and by windows; a pooling tie; a custom operation."""
+"""Ask the questions of lesson 14: both gradients of a convolution, a tie in pooling, and a custom operation."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Lesson 14: from images and kernels to the matrices whose product is a convolution, and back."""
+"""Convert images and kernels to the matrices whose product is a convolution, and back, for lesson 14."""
 
 
 def as_columns(y):

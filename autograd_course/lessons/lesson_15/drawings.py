@@ -1,4 +1,4 @@
-"""Lesson 15: errors of a value and of its tangent, sweeps over a Jacobian, their time, a throw with its tangents."""
+"""Draw the pictures of lesson 15: errors of a tangent, sweeps over a Jacobian and their time, and a throw."""
 
 from statistics import median
 from time import perf_counter

@@ -1,4 +1,4 @@
-"""Lesson 15: a dual number, Jacobians by columns and by rows, and the mode that suits a job."""
+"""Ask the questions of lesson 15: a dual number, Jacobians by columns and by rows, and the mode that suits a job."""
 
 from dataclasses import replace
 from functools import partial

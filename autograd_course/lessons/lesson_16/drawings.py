@@ -1,4 +1,4 @@
-"""Lesson 16: a loss with its largest curvature, curvature along a direction, and the parabola of Newton's method."""
+"""Draw the pictures of lesson 16: a loss with its largest curvature, curvature along a direction, and Newton's step."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Check lesson 16: a Hessian–vector product of two grads, the largest curvature, and Newton's step."""
+"""Ask the questions of lesson 16: a Hessian–vector product from two grads, the largest curvature, and Newton's step."""
 
 import tracemalloc
 

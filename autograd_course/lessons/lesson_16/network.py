@@ -1,4 +1,4 @@
-"""Lesson 16: gradient descent on all weights of a network at once, and its largest curvature on the way."""
+"""Run gradient descent on all weights of a network, and measure its largest curvature, for lesson 16."""
 
 from dataclasses import dataclass
 

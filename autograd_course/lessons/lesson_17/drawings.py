@@ -1,4 +1,4 @@
-"""Lesson 17: the memory of a network, a chain that is recomputed from checkpoints, and wrapped layers."""
+"""Draw the pictures of lesson 17: the memory of a network, a chain with checkpoints, and wrapped layers."""
 
 from itertools import pairwise
 

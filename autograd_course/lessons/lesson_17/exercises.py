@@ -1,4 +1,4 @@
-"""Lesson 17: the values that rules read, silu in one array, a chain with marks, layers to wrap."""
+"""Ask the questions of lesson 17: the values that rules read, silu with one stored array, and checkpoints."""
 
 import numpy as np
 

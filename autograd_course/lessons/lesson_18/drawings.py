@@ -1,4 +1,4 @@
-"""Lesson 18: which position reads which, a row of attention with its gradients, and softmax of long vectors."""
+"""Draw the pictures of lesson 18: which position reads which, a row of attention, and softmax of long vectors."""
 
 import numpy as np
 

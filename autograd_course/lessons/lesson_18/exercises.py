@@ -1,4 +1,4 @@
-"""Lesson 18: which position reads which, an embedding, attention and layer norm backward, and einsum's two rules."""
+"""Ask the questions of lesson 18: which position reads which, embedding, attention, layer norm and einsum."""
 
 import numpy as np
 

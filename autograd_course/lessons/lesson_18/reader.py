@@ -1,4 +1,4 @@
-"""Lesson 18: small models that predict the next letter, one of which cheats, and how they are trained."""
+"""Define and train the small models of lesson 18 that predict the next letter, one of which cheats."""
 
 import numpy as np
 

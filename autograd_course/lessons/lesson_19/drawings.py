@@ -1,4 +1,4 @@
-"""Lesson 19: a guess from counts, a training curve, each model's best letters, and a mixture."""
+"""Draw the pictures of lesson 19: a guess from counts, a training curve, a comparison of two models, and their mixture."""
 
 from html import escape
 

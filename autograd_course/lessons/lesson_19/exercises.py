@@ -1,4 +1,4 @@
-"""Lesson 19: smoothed n-gram counts, sampling of a letter, new names, and a mixture of two models."""
+"""Ask the questions of lesson 19: smoothed n-gram counts, sampling a letter, new names, and a mixture of models."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Lesson 19: texts included with every Python, n-gram counts, and the recording of a training run."""
+"""Collect the texts of lesson 19 from Python itself, count their n-grams, and record a training run."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Lesson 20: try four functions that a tracer may get wrong on any compiler, and time a training step both ways."""
+"""Try a compiler on four functions that a tracer may get wrong, and time a compiled training step, for lesson 20."""
 
 import timeit
 

@@ -1,4 +1,4 @@
-"""Lesson 20: a compiled program in two columns, forward down and backward up, and the values held between them."""
+"""Draw a compiled program of lesson 20 in two columns, with the values that it holds at each line."""
 
 import ast
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Lesson 20: a tracer, dead code, the backward lines by hand, and a buffer that is reused too early."""
+"""Ask the questions of lesson 20: a tracer, dead code, backward lines by hand, and a buffer that is reused too early."""
 
 import io
 import re

@@ -1,12 +1,12 @@
-"""Lesson 20's own tracer, as small as it can be.
+"""Define the tracer of lesson 20, which is as small as it can be.
 
     program = trace(lambda x, y: 2 * np.tanh(x + y), x=1.0, y=0.5)
     print(program.source)               # def program(x, y): …
     program(x=3.0, y=0.0)               # the same lines, with other numbers
 
 A line is (name, function, names): the result, the NumPy function that computes it, and the names
-of its inputs, with plain numbers as they are. The tracer raises no error at an `if`, so the program
-always follows the same branch: that is the lesson's first point.
+of its inputs, in which a plain number is kept as a number. The tracer raises no error at an `if`, so the
+program always follows the same branch. This is the first point of the lesson.
 """
 
 from dataclasses import dataclass

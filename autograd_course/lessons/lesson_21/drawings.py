@@ -1,4 +1,4 @@
-"""Draw lesson 21's engines, ports and worker timings, and the learner's path through the course."""
+"""Draw the pictures of lesson 21: engines, ports, the time of workers, and the learner's path through the course."""
 
 from html import escape
 

@@ -1,4 +1,4 @@
-"""Check lesson 21: five ports to diagnose, a PyTorch op, gradients of shards, and the final task."""
+"""Ask the questions of lesson 21: five ports to diagnose, a PyTorch op, gradients of shards, and the final task."""
 
 import dis
 import operator

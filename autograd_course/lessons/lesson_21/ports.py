@@ -1,4 +1,4 @@
-"""Lesson 21's network in three engines line by line, and five ports with one faulty line each.
+"""Define the network of lesson 21 in three engines, and five ports with one faulty line each.
 
     values, gradients = run("ours", start(), scans, labels)      # {"bent": (N, 4, 8, 8), …, "loss": ()}, {"kernels":
     (4, 1, 3, 3), …}

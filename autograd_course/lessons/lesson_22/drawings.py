@@ -1,4 +1,4 @@
-"""Draw lesson 22's weight of one bit, and the two loops of a fixed point, forward and backward."""
+"""Draw the pictures of lesson 22: a weight of one bit, and the forward and backward loop of a fixed point."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Lesson 22: a weight of one bit, a walk around a closed path, the length at 0, and the gradient of a fixed point."""
+"""Ask the questions of lesson 22: a one-bit weight, a closed path, the length at 0, and the gradient of a fixed point."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Train lesson 22's network for the digits, whose forward pass uses only one bit of each weight."""
+"""Train the network of lesson 22 on digits. Its forward pass uses only one bit of each weight."""
 
 import numpy as np
 
