@@ -4,16 +4,27 @@ MIME = "application/vnd.autograd-course.derivation+json"
 
 
 def bundle(panel):
-    """Return the notebook output of a derivation, with the data that a page needs under MIME."""
+    """Return the notebook output of a derivation's `panel`, a dict from MIME types to data.
+
+    The data that a page needs are added under the type MIME.
+    """
     return panel._repr_mimebundle_() | {MIME: spec(panel.name, panel.derivation)}
 
 
 def spec(name, derivation):
-    """Return the derivation as JSON: its letters with their values at each point, and its lines.
+    """Return the data of a derivation as a dict that can be written as JSON.
 
-    A letter that is defined by a formula is given as that formula. `matrices` lists the letters
-    that are multiplied as matrices when written side by side; `vectors` lists the letters in
-    `matrices` that have one index.
+    The dict contains the letters, each with its values at all points or with the formula that
+    defines it, and the lines under "steps". Under "matrices" are the letters that are multiplied as
+    matrices if they are written side by side, and under "vectors" those of them that have only one
+    index.
+
+    Parameters
+    ----------
+    name : str
+        The name of the derivation, such as "08.sum".
+    derivation : autograd_course.derivations.judge.Derivation
+        The derivation.
     """
     from autograd_course.derivations.judge import POINTS
     from autograd_course.derivations.panel import keys, named, spoken

@@ -27,7 +27,7 @@ const PATTERNS = [[/(?<![\p{L}\p{N}_])(?:np|numpy|torch|math)\./gu, ""],
 const SUM_OF = /sum\((.+)(?: for |,\s+|(?<=[\])}]),)([\p{L}\p{N}_])( in [^()]*(\([^()]*\))?)?\)/gu;
 const LIMITS = /sum\s*_?\{?\s*[\p{L}\p{N}_]+\s*([!<>]?=|[<>≠≤≥])/u;
 const WIDE = /\^\s*([\p{L}\p{N}]\s*[-+]\s*[0-9]|-?\s*[0-9]+\s*\p{L})/gu;
-// How a line may have been meant, and where it needs brackets to be read so.
+// Other readings that a line may have been meant for, and the part of the line that needs brackets in each of them.
 const MEANT = {tight: "what you divide by", wide: "the whole exponent"};
 const BINDING = {"+": 1, "-": 1, "*": 3, "·": 3, "@": 3, "/": 3, beside: 3, "^": 5}, SIGN = 3;
 
@@ -418,7 +418,7 @@ function* repairs(spec, step, tree, right) {
         yield* indexRepairs();
     for (const one of those("call"))
         yield [swapped(one, one[2]), "There is one function too many.", `Write \`${asText(one[2])}\` in place of \`${asText(one)}\`.`];
-    // A letter that the line asked for has too is seldom the wrong one, so it comes last.
+    // A letter that also occurs in the requested line is seldom the wrong one, so it is tried last.
     const stays = names(right);
     yield* letterRepairs(letter => !stays.has(letter));
     for (const one of those("entry"))
@@ -590,7 +590,7 @@ function differs(spec, step, tree, right, points) {
     }
 }
 
-// Return the precedence of the written form of a tree.
+// The precedence of each kind of tree in its written form.
 const RANK = {"+": 1, "-": 1, negative: 2, "*": 3, "@": 3, "/": 3, sum: 3, "^": 5, transpose: 5};
 
 // Return the precedence that the left operand needs; a sum would include the right operand.
@@ -704,7 +704,7 @@ function inCode(spec, text) {
             return said.textContent = `Write it on the line of the exercise that begins with ${start.trim()}`;
         editor.value = editor.value.split("\n").map(line => has(line) ? code : line).join("\n");
         editor.dispatchEvent(new Event("input"));
-        said.textContent = "It is written there. Press Check below it.";
+        said.textContent = "Written into the exercise. Press Check below it.";
     }});
     rule.append("In code, this is your rule for the exercise: ", element("code", {textContent: code}));
     row.append(fill, said);

@@ -1,7 +1,8 @@
-"""Small pictures for the list of lessons: {number of a lesson: SVG}, in a field of 72 × 40 px.
+"""Define ICONS, a dict with the number of every lesson and its picture in the list of lessons.
 
-A path with the key v, g, t, i or o is drawn in the colour and dashes of a value, a gradient, a
-tangent, ink or another engine; a path with the key f is filled.
+A picture is an SVG of 72 × 40 px. The key of a path in _PATHS is its class in site.css: paths with
+the keys v, g and t have the colours and dashes of a value, a gradient and a tangent, i is ink, o is
+another engine, and f is filled.
 """
 
 

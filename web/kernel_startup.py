@@ -1,4 +1,7 @@
-"""Start the kernels of `make site` (PYTHONSTARTUP): outputs of widgets include the data of the page."""
+"""Add the data that a page needs to the outputs of widgets.
+
+Every kernel of `make site` runs this file at its start, because PYTHONSTARTUP names it.
+"""
 
 import derivation_spec
 import precomputed_frames

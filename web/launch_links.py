@@ -27,7 +27,10 @@ INSTALL = "%pip install --quiet --no-deps git+{}  # the course; Colab has what i
 
 
 def repository(root=ROOT):
-    """Return "OWNER/NAME" on GitHub, or "" if pyproject.toml names no owner."""
+    """Return the name of the GitHub repository, "OWNER/NAME", from the pyproject.toml in `root`.
+
+    Return "" if pyproject.toml names no owner yet.
+    """
     address = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"][
         "urls"
     ]["Repository"]
@@ -36,7 +39,10 @@ def repository(root=ROOT):
 
 
 def pages(repository):
-    """Return the address of the site that `.github/workflows/pages.yml` publishes."""
+    """Return the address of the site that `.github/workflows/pages.yml` publishes.
+
+    `repository` is the name of the repository, "OWNER/NAME".
+    """
     owner, name = repository.split("/")
     return f"https://{owner.lower()}.github.io/" + f"{name}/" * (
         name.lower() != f"{owner.lower()}.github.io"
@@ -44,7 +50,11 @@ def pages(repository):
 
 
 def places(repository, stem):
-    """Return {"Colab": link, "Binder": link, "codespace": link} for notebooks/`stem`.ipynb."""
+    """Return a dict of links under "Colab", "Binder" and "codespace".
+
+    The first two links open notebooks/`stem`.ipynb of the repository "OWNER/NAME", and the last
+    link opens the repository.
+    """
     return {
         "Colab": f"https://colab.research.google.com/github/{repository}/blob/colab/{stem}.ipynb",
         "Binder": f"https://mybinder.org/v2/gh/{repository}/main?urlpath=lab/tree/notebooks/{stem}.ipynb",
@@ -53,9 +63,10 @@ def places(repository, stem):
 
 
 def links(repository):
-    """Return [(file, text)] for every text that contains the address.
+    """Return a list of (file, text) with every text in which a file contains the address.
 
-    The order of the texts is the same for every address, and for "".
+    `repository` is "OWNER/NAME", or "" for the texts of a course without an address. The order of
+    the list is always the same, so that `publish` can replace one text by another.
     """
     open_it = PAGES.format(pages(repository)) if repository else ""
     line = SET.format(**places(repository, "00_start_here")) if repository else UNSET
@@ -69,14 +80,20 @@ def links(repository):
 
 
 def publish(new, root=ROOT):
-    """Replace the repository's address with `new` in every file that contains it."""
+    """Replace the repository in every file below `root` that contains its address.
+
+    `new` is the name of the new repository, "OWNER/NAME".
+    """
     for (name, was), (_, now) in zip(links(repository(root)), links(new)):
         text = (root / name).read_text(encoding="utf-8")
         (root / name).write_text(text.replace(was, now), encoding="utf-8")
 
 
 def for_colab(folder, repository):
-    """Write every notebook into `folder`, with a first cell that installs the course."""
+    """Write every notebook into `folder`, with an added first cell that installs the course.
+
+    The cell installs the course from the GitHub repository "OWNER/NAME".
+    """
     cell = {
         "cell_type": "code",
         "execution_count": None,

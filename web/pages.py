@@ -1,9 +1,10 @@
 """Build the course as a website: `make site` writes it into site/ and needs no network.
 
 Every notebook is executed unchanged, so its exercises are unsolved. A picture with sliders in
-JupyterLab has the same sliders here: precomputed_frames.py draws the picture for every position,
-the page shows the first, and site.js replaces it with the others. Without JavaScript the page is
-still readable. Formulas are MathML, which browsers display without a library.
+JupyterLab has the same sliders on a page. precomputed_frames.py draws the picture for every
+position of the sliders; the page shows the first picture, and site.js replaces it when a slider
+moves. Without JavaScript the page is still readable. Formulas are MathML, which browsers display
+without a library.
 """
 
 import argparse
@@ -287,13 +288,16 @@ class Renderer(IPythonRenderer):
 
 
 def small(text):
-    """Return HTML without line breaks inside 1e-16, (2, 3), [4, 2, 3], 98 % or x = 2."""
+    """Return HTML in which no line breaks inside a number or a list, such as 98 % or (2, 3)."""
     whole = r"\d[\d.]*e-\d+|[(\[][\d, ]{2,12}[)\]]|\d[\d.,]* %|\b\w = [−-]?\d[\d.]*"
     return re.sub(whole, r'<span class="whole">\g<0></span>', text)
 
 
 def page_of(url):
-    """Return the page of the site to which a link in a notebook or in the README leads."""
+    """Return a link from a notebook or the README as a link to a page of the site.
+
+    A link that does not lead to a notebook or a Markdown file is returned unchanged.
+    """
     return re.sub(
         r"^(?:(?:\.\./)?(?:notebooks|docs)/)?([\w.]+)\.(?:ipynb|md)(?=$|#)", r"\1.html", url
     )
@@ -310,7 +314,10 @@ def markdown(text):
 
 
 def executed(path):
-    """Run the notebook, and return it with its outputs."""
+    """Run the notebook in the file `path`, and return it with its outputs.
+
+    Raise RuntimeError if a cell raises an error.
+    """
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook,
@@ -328,7 +335,11 @@ def executed(path):
 
 
 def deriving(spec, paper):
-    """Return the HTML of a derivation: the data for derivations.js, and the boxes for printing."""
+    """Return the HTML of a derivation, with the data for derivations.js.
+
+    `spec` is the result of `derivation_spec.spec`, in which the left side of each line is replaced
+    by its MathML. `paper` is the HTML of the empty boxes to fill in on paper.
+    """
     for step in spec["steps"]:
         step["left"] = inline(rf"\displaystyle {step['left']}")
     spec = json.dumps(spec, ensure_ascii=False, sort_keys=True)
@@ -336,16 +347,21 @@ def deriving(spec, paper):
 
 
 def for_pages(text):
-    """Return Markdown without the text for JupyterLab only, and with the text for pages only.
+    """Return the Markdown `text` of a notebook as it is shown on a page.
 
-    Both kinds of text are marked by comments, which JupyterLab does not show.
+    Text that is marked as only for JupyterLab is removed, and text that is marked as only for pages
+    is inserted. The marks are HTML comments, which JupyterLab does not show.
     """
     text = re.sub(rf"<!-- {LAB_ONLY} -->.*?<!-- /{LAB_ONLY} -->", "", text, flags=re.DOTALL)
     return re.sub(r"<!-- page-only: (.*?) -->", r"\1", text, flags=re.DOTALL)
 
 
 def seen(notebook):
-    """Return the notebook with static outputs, and {placeholder in an output: interactive HTML}."""
+    """Replace the outputs of a notebook by HTML for a page; return the notebook and a dict.
+
+    Interactive pictures become placeholders in the outputs. The dict contains the HTML of the
+    picture for each placeholder.
+    """
     notebook.metadata.pop("widgets", None)
     notebook.cells = [
         cell for cell in notebook.cells if LAB_ONLY not in cell.metadata.get("tags", [])
@@ -406,9 +422,10 @@ def seen(notebook):
 
 
 def exported(notebook):
-    """Return the notebook as HTML, and {placeholder: HTML}.
+    """Return the notebook as HTML with placeholders, and a dict with the HTML for each placeholder.
 
-    Interactive HTML is large, so it replaces the placeholders without being parsed.
+    The HTML of interactive pictures is large. Because it is inserted later, nothing has to parse
+    it.
     """
     notebook, moves = seen(notebook)
     made = PROMPT.sub(
@@ -420,10 +437,10 @@ def exported(notebook):
 
 @cache
 def exporter():
-    """Return one exporter for all notebooks, so that it compiles its templates once.
+    """Return the exporter from notebooks to HTML.
 
-    HTMLExporter cleans and repairs untrusted HTML; skipping this saves two thirds of the build
-    time.
+    All notebooks share one exporter, so that its templates are compiled only once. It does not
+    clean untrusted HTML as HTMLExporter usually does, which saves two thirds of the build time.
     """
     return HTMLExporter(
         raw_template=CELLS,
@@ -441,7 +458,10 @@ def linked(shown):
 
 
 def moving(packed, number):
-    """Return the HTML of the pictures that precomputed_frames packed, with their controls."""
+    """Return the HTML of an interactive picture from `packed`, a result of precomputed_frames.
+
+    `number` is the number of the picture on its page.
+    """
     if not packed["controls"]:
         return f'{packed["html"]}\n<p class="note">This picture is interactive in JupyterLab.</p>'
     spec = json.dumps(
@@ -453,7 +473,7 @@ def moving(packed, number):
 
 
 def front():
-    """Return the HTML of the front page, and {placeholder: HTML} of its interactive graph."""
+    """Return the HTML of the front page, and a dict from a placeholder to the HTML of its graph."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     title = cut(text, r"\A# ([^\n]+)\n", "a title")
     python = cut(text, r"You need Python ([\d.]+) or newer", "the oldest Python")
@@ -488,7 +508,10 @@ def front():
 
 
 def cut(readme, pattern, what):
-    """Return the README text that `pattern` captures; raise RuntimeError if it is missing."""
+    """Return the text that the first group of `pattern` matches in the text of the README.
+
+    Raise RuntimeError, which says that `what` is missing, if there is no match.
+    """
     found = re.search(pattern, readme, re.DOTALL)
     if not found:
         raise RuntimeError(f"The front page is made from README.md, which must contain {what}.")
@@ -496,7 +519,10 @@ def cut(readme, pattern, what):
 
 
 def grouped(text):
-    """Return [(heading, [(number, name, outcome)])] for the lessons in the README."""
+    """Return a list of (heading, lessons) for the tables of lessons in `text`, that of the README.
+
+    Each lesson is (number, name, outcome), in Markdown.
+    """
     found = re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", text, re.MULTILINE)
     return [(part, re.findall(ROW, rows)) for part, rows in found]
 
@@ -505,7 +531,10 @@ ROW = re.compile(r"^\| (\d\d) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 
 
 def cells(text):
-    """Return the HTML of a table cell: a lesson's number and name inside its link."""
+    """Return the HTML of a table cell with the Markdown `text`.
+
+    If the cell is the number of a lesson and a link with its name, the link includes the number.
+    """
     linked = re.fullmatch(r"(\d\d) \[(.+)\]\((.+)\)", text)
     if linked:
         text = f"[{linked[1]} {linked[2]}]({linked[3]})"
@@ -518,7 +547,10 @@ def cells(text):
 
 
 def measured():
-    """Return {lesson number: exercise names} and {lesson number: minutes}, from the notebooks."""
+    """Return two dicts by lesson number: the names of the exercises, and the announced minutes.
+
+    Both are read from the notebooks.
+    """
     exercises, minutes = {}, {}
     for path in NOTEBOOKS.glob("[0-9]*.ipynb"):
         first, *rest = (cell.source for cell in nbformat.read(path, as_version=4).cells)
@@ -549,7 +581,7 @@ ENOUGH = ["00", "01", "02", "03", "04", "05", "06", "08", "10", "12"]
 
 @cache
 def front_graph():
-    """Return the pictures that FRONT_CODE shows, packed."""
+    """Return the result of `precomputed_frames.packed` for the explorer that FRONT_CODE shows."""
     definition, call = FRONT_CODE.rsplit("\n\n", 1)
     names = {}
     exec(definition, names)
@@ -594,9 +626,9 @@ class Page:
 
 
 def read_out(body):
-    """Return [(anchor, heading, text)] for each section, for the search.
+    """Return a list of (anchor, heading, text) with every section in the HTML of a page.
 
-    Code, outputs and folded text are left out.
+    The search uses this list. Code, outputs and folded text are left out.
     """
     code = r'<div id="cell-id=[^"]*" class="[^"]*code_cell.*?(?=<div id="cell-id=|<h2 id=|\Z)'
     body = re.sub(code, " ", body, flags=re.DOTALL)
@@ -613,7 +645,10 @@ def read_out(body):
 
 
 def search(pages):
-    """Return search.js with the texts; it builds its index when a reader first searches."""
+    """Return the source of search.js, with the texts of all `pages` added.
+
+    The script builds its index from these texts when a reader searches for the first time.
+    """
     found = [[page.file, page.named, [section for _, *section in page.texts]] for page in pages]
     script = (ROOT / "web/search.js").read_text(encoding="utf-8")
     script = re.sub(r"^//.*\n", "", script, flags=re.M)  # comments, which readers need not fetch
@@ -628,7 +663,10 @@ def search(pages):
 
 
 def derived(pages):
-    """Return derived.js: the derivations of all pages, for recall questions in later lessons."""
+    """Return the source of derived.js, which contains the derivations on all `pages`.
+
+    Later lessons ask the reader to recall lines of these derivations.
+    """
     found = [
         json.loads(html.unescape(spec))
         for page in pages
@@ -642,23 +680,34 @@ def plain(words):
 
 
 def build(folder, executed=executed, parts=None):
-    """Write the site into `folder`, and remove the files of an earlier build; keep other files.
+    """Write the site into `folder`, and return the folder as a Path.
 
-    `executed(path)` returns the notebook with its outputs; `parts` is a folder with the files of
-    Pyodide, filled if empty. A progress bar is printed if the output is a terminal.
+    The files of an earlier build are removed, and all other files are kept. A progress bar is
+    printed if the output is a terminal.
+
+    Parameters
+    ----------
+    folder : path-like
+        The folder, which may not exist yet.
+    executed : callable
+        Takes the path of a notebook and returns the notebook with its outputs.
+    parts : path-like, optional
+        A folder with the files of Pyodide, to be included in the site. If some of the files are
+        missing in the folder, they are downloaded into it.
 
     Raises
     ------
     FileExistsError
-        Before anything is written, if `folder` contains files and none of them is from a build.
+        If `folder` contains files, but no files of an earlier build. Nothing is then written.
     RuntimeError
-        If a notebook fails.
+        If a notebook raises an error, or a page or the site is too large.
     """
     folder = Path(folder)
     earlier = folder / WRITTEN
     if folder.exists() and not earlier.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(
-            f"{folder} contains files that are not a site; choose a new folder or empty it"
+            f"{folder} contains files, but no site that was built here before; choose a new folder, or "
+            "empty this one"
         )
     notebooks = sorted(NOTEBOOKS.glob("*.ipynb"))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -737,7 +786,10 @@ def build(folder, executed=executed, parts=None):
 
 
 def service_worker(files):
-    """Return sw.js for a site of these files, {name: bytes}."""
+    """Return the content of sw.js, in bytes, for a site with these files.
+
+    `files` is a dict with the name and the content of each file.
+    """
     hashes = {
         name: hashlib.sha256(content).hexdigest()
         for name, content in files.items()
@@ -748,7 +800,10 @@ def service_worker(files):
 
 
 def within_budget(files, pages):
-    """Raise RuntimeError, with the heaviest sliders, if a page or the site is too large."""
+    """Raise RuntimeError, which names the largest sliders, if a page or the site is too large.
+
+    `files` is a dict with the name and the text of each file, and `pages` are the pages among them.
+    """
     sizes = {name: len(text.encode()) for name, text in files.items()}
     heavy = [page for page in pages if sizes[page.file] > PAGE_MOST] or list(pages) * (
         sum(sizes.values()) > SITE_MOST
@@ -767,7 +822,7 @@ def within_budget(files, pages):
         raise RuntimeError(
             f"The site has {whole:.2f} MB (at most {SITE_MOST / 1e6:g}), and its largest page "
             f"{largest:.2f} MB (at most {PAGE_MOST / 1e6:g}). "
-            "Give the heaviest sliders fewer steps:\n" + "\n".join(worst)
+            "Give the largest sliders fewer steps:\n" + "\n".join(worst)
         )
 
 

@@ -1,8 +1,8 @@
-"""Pack every picture behind the sliders of an explorer for a page without a kernel.
+"""Draw the pictures for all slider positions of an explorer, and pack them for a static page.
 
-This module uses only the public interface of the kit: `ui.positions()`, `ui.values()`,
-`ui.sliders`, and the pure function `ui.draw(**values)`.
-`kernel_startup.py` calls it for each explorer that a notebook shows while the site is built.
+An explorer (autograd_course.widgets) is a picture with sliders. This module uses only its public
+interface: `ui.positions()`, `ui.values()`, `ui.sliders`, and the pure function `ui.draw(**values)`.
+While the site is built, `kernel_startup.py` calls it for each explorer that a notebook shows.
 """
 
 import base64
@@ -33,17 +33,22 @@ FEW = 4  # pictures built alike: of fewer each is stored by itself
 
 
 def bundle(ui):
-    """Return the notebook output of an explorer or stepper, with the packed pictures under MIME."""
+    """Return the notebook output of an explorer or stepper, a dict from MIME types to data.
+
+    The packed pictures are added under the type MIME.
+    """
     return ui._repr_mimebundle_() | {MIME: packed(getattr(ui, "explorer", ui))}
 
 
 def packed(ui):
-    """Return JSON of the controls of `ui`, its first picture, and a picture for each position.
+    """Return a dict with the controls of `ui`, its first picture, and a picture for each position.
 
-    If `together`, there is a picture for every combination, and the last control varies fastest;
-    otherwise one control moves at a time while the others stay at their start. `data` is JSON,
-    compressed by gzip and encoded by `as_text`: the result of `stored`, in which a frame is a
-    drawing, MARK and words, and `at`, the index of the frame for each position.
+    If "together" is True, there is a picture for every combination of control values, and the last
+    control varies fastest. Otherwise only one control moves at a time, and the others stay at their
+    start. "data" is the result of `stored` and the list "at", the index of the frame for each
+    position, as JSON that is compressed by gzip and encoded by `as_text`. A frame is a drawing,
+    MARK and a text that describes the drawing. Raise ValueError if a picture changes when it is
+    drawn again.
     """
     start, every = ui.values(), {name: values for name, values in ui.positions().items() if values}
     values, together = chosen(every, start, ui.players)
@@ -75,11 +80,12 @@ def packed(ui):
 
 
 def controls(ui, values):
-    """Return the data from which a page builds the controls of `ui` for `values`, {name: values}.
+    """Return a list with the data from which a page builds each control of `ui`.
 
-    The data of a control are {name, values (formatted), numbers (True if the values are numbers),
-    toggle (True if all values are visible at once), start (an index), pace (ms per frame; 0 if the
-    control does not play)}.
+    `values` is a dict with the name of each control and a list of the values that the page offers.
+    The data of a control are a dict with the keys name, values (texts), numbers (True if the values
+    are numbers), toggle (True if all values are visible at once), start (the index of the first
+    value shown), and pace (milliseconds per frame, or 0 if the control does not play).
     """
     start, every = ui.values(), ui.positions()
     pace = {
@@ -100,12 +106,18 @@ def controls(ui, values):
 
 
 def as_text(data):
-    """Return bytes in base 85, 6 % shorter than base 64, with a comma for "<" to suit HTML."""
+    """Return the bytes `data` as text in base 85, which is 6 % shorter than base 64.
+
+    A comma replaces "<", which HTML would have to escape.
+    """
     return base64.b85encode(data).decode().replace("<", ",")
 
 
 def unpacked(frames):
-    """Return [(drawing, words)] for each position, from the result of `packed`, as site.js does."""
+    """Return a list with (drawing, words) for each position, given the result of `packed`.
+
+    site.js unpacks it in the same way.
+    """
     data = json.loads(gzip.decompress(base64.b85decode(frames["data"].replace(",", "<"))))
 
     def whole(group, row):
@@ -118,12 +130,14 @@ def unpacked(frames):
 
 
 def stored(frames):
-    """Return {pieces, ways, groups, frames}, which compress well and contain every frame.
+    """Return the list `frames` of texts in a form that compresses well.
 
-    Pictures with the same tags form a group, and a frame is (its group, its row in the group). For
-    each part of its pictures a group holds either the number of a piece that all rows share, or
-    (way, values), where a way gives the index of each row's value. Many parts, such as the
-    coordinates that one slider moves, share a way, which is stored once.
+    The form is a dict with four lists: pieces, ways, groups and frames. Pictures with the same tags
+    form a group, and each picture is a row of its group. An entry of "frames" is (number of the
+    group, number of the row). An entry of "groups" describes each part of the pictures in a group:
+    by the number of a piece, if all rows have the same text, or else by (number of a way, values).
+    A way lists the index of the value for every row. Many parts share a way, such as the
+    coordinates that one slider moves, so each way is stored once.
     """
     alike = {}
     for number, frame in enumerate(frames):
@@ -155,9 +169,11 @@ def stored(frames):
 
 
 def finer(column):
-    """Return one part of a group's pictures, split at its numbers if all rows allow it.
+    """Yield the description of one part of the pictures in a group, as `stored` uses it.
 
-    The result consists of texts and of pairs (way, values).
+    `column` contains the text of this part in each picture. The texts are split at their numbers if
+    they can all be split alike. For each piece, yield its text if all pictures have the same text,
+    or else (way, values).
     """
     if len(set(column)) == 1:  # as most are
         yield column[0]
@@ -177,7 +193,17 @@ def unique(column):
 
 
 def chosen(every, start, players):
-    """Return {name: the values that the page offers}, and True if it offers every combination."""
+    """Return a dict of the values that the page offers, and True if it offers every combination.
+
+    Parameters
+    ----------
+    every : dict of str to list
+        All values of each control.
+    start : dict of str to object
+        The start value of each control.
+    players : container of str
+        The names of the controls with a play button, which keep more values.
+    """
     for played, most in [*product([PLAYED], EACH), *zip(EACH, EACH)]:
         values = {
             name: thinned(every[name], start[name], played if name in players else most)
@@ -189,9 +215,10 @@ def chosen(every, start, players):
 
 
 def thinned(values, start, most):
-    """Return about `most` of the numbers, the roundest, with both ends and the start.
+    """Return the roundest of the numbers in `values`, at most `most` of them.
 
-    Values that are not numbers are all kept.
+    The first value, the last value and `start` are always kept. If `values` are not numbers, all of
+    them are kept.
     """
     if len(values) <= most or is_choice(values):
         return values
@@ -203,12 +230,12 @@ def thinned(values, start, most):
 
 
 def is_choice(values):
-    """Return True if the values are not numbers: words, shapes, booleans."""
+    """Return True if a value is not a number, but for example a word, a shape or a bool."""
     return any(isinstance(value, bool) or not isinstance(value, (int, float)) for value in values)
 
 
 def said(value):
-    """Format a value as its control displays it."""
+    """Return the text that a control displays for a value."""
     return (
         str(value)
         if is_choice([value])

@@ -6,17 +6,24 @@ MIME = "application/vnd.autograd-course.prediction+json"
 
 
 def bundle(panel):
-    """Return the notebook output of a panel of questions, with a prediction's data under MIME."""
+    """Return the notebook output of a panel of questions, a dict from MIME types to data.
+
+    If the panel asks for a prediction, the data of the prediction are added under the type MIME.
+    """
     shown = panel._repr_mimebundle_()
     return shown | {MIME: prediction(panel)} if panel.asks else shown
 
 
 def prediction(panel):
-    """Return a prediction as JSON: name, parts, sure (confidence labels), praise {label: text}.
+    """Return the data of the prediction in `panel` as a dict that can be written as JSON.
 
-    A part is {label, choices or None, kind, value, shown, room}. `kind` is "number", "row" or
-    "shape" for a typed answer, or "choice". `value` is the answer as texts, one for each number, or
-    the choice; `room` is the tolerance of a number.
+    The dict has the keys name, parts, sure (the levels of confidence to choose from) and praise
+    (the verdict for a right or wrong answer and each level of confidence, such as "True certain").
+
+    Each part of the answer is a dict with the keys label, kind, choices, shown, value and room.
+    kind is "number", "row" or "shape" for an answer that is typed, or "choice". choices is a list
+    or None, shown is the text of the right answer, value lists its numbers as texts, and room lists
+    the tolerance of each number.
     """
     from autograd_course import record
     from autograd_course.quiz import questions

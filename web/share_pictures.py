@@ -14,7 +14,7 @@ COLOURS = 16  # a quarter of the bytes that full colour takes; text looks the sa
 
 
 def share_picture(named, description, course, icon):
-    """Return the PNG of a page.
+    """Return the PNG for a link to one page.
 
     Parameters
     ----------
@@ -30,6 +30,7 @@ def share_picture(named, description, course, icon):
     Returns
     -------
     bytes
+        The content of the PNG file.
     """
     ink, faint, paper, value = (PALETTE[name][0] for name in ("ink", "faint", "paper", "value"))
     figure = Figure(figsize=(WIDTH / 100, HEIGHT / 100), dpi=100, facecolor=paper)

@@ -33,7 +33,7 @@ function attach(box, draw) {
         // Unpack the pictures only once, when the box comes near the window or the reader moves a slider.
         box.load = () => frames ??= unpack(box.querySelector("script").textContent).catch(() => {
             words.before(element("p", {className: "note", role: "status", textContent:
-                "This browser is too old to move this picture. Please update it, or use another one."}));
+                "This browser is too old for interactive pictures. Please update it, or use another browser."}));
             return new Promise(() => {});       // the picture stays as it is
         });
         near.observe(box);
@@ -219,7 +219,7 @@ function positionsIn(fragment) {
     const [, name, list] = /^#([^:]+):(.+=.+)$/.exec(fragment) ?? [];
     try {
         return name && {name, positions: new Map(list.split(",").map(one => one.split("=").map(decodeURIComponent)))};
-    } catch { /* it is no link of ours: a % that encodes nothing */ }
+    } catch { /* not a link of ours: a % in it encodes nothing */ }
 }
 
 // Show the picture that the address names, with its controls at the given positions.
@@ -401,7 +401,7 @@ function typed({label, kind}, id) {
     return {row, get: () => box.value.trim(), set: text => box.value = text, lock: shut => box.disabled = shut};
 }
 
-// `written` holds the choices as text.
+// Return a row of radio buttons. `written` contains the text that is shown for each choice.
 function chosen(label, choices, name, written = choices) {
     const row = element("fieldset", {className: "part"}), id = `${name}-named`;
     row.setAttribute("aria-labelledby", id);        // not a legend, which WebKit places above the row
@@ -416,8 +416,8 @@ function chosen(label, choices, name, written = choices) {
             set: text => radios.forEach(radio => radio.checked = radio.value === text), lock: shut => row.disabled = shut};
 }
 
-// Bring back lines of derivations that were shown, where a later lesson asks from memory. Their scripts are fetched only
-// for a reader who has such lines.
+// Where a later lesson asks questions from memory, ask for lines of derivations that the reader was shown. The scripts
+// for this are fetched only for a reader who has such lines.
 async function comeBack() {
     const asks = document.querySelector("[data-source^='recall(']"), lesson = asks?.dataset.source.match(/\d\d/)[0];
     const owes = ([name, lines]) => name.slice(0, 2) < lesson && lines.some(([, shown]) => shown);
@@ -427,7 +427,7 @@ async function comeBack() {
         if (!document.querySelector(`script[src="${src}"]`))
             await new Promise(done => document.head.append(element("script", {src, onload: done})));
     const place = element("div"), cell = asks.closest(".code_cell");
-    (cell.querySelector(".output_wrapper") ?? cell).append(place);      // Python, once it runs the cell, asks in its place
+    (cell.querySelector(".output_wrapper") ?? cell).append(place);      // once Python runs the cell, its question replaces this one
     derivations.remember(place, lesson, DERIVED);
 }
 
@@ -446,7 +446,7 @@ function agrees({kind, value, room, shown}, text) {
 
 function numbersOf(text) {
     let inner = text.trim().replace(/^(np\.|torch\.)?(array|tensor)/, "").replace(/^[[\]() ]+|[[\]() ]+$/g, "");
-    const more = inner.split("(").length - inner.split(")").length;     // of these brackets were parts of a number
+    const more = inner.split("(").length - inner.split(")").length;     // brackets that belonged to a number and were removed
     inner = "(".repeat(Math.max(-more, 0)) + inner + ")".repeat(Math.max(more, 0));
     const decimalCommas = inner.includes(";") && !/,\s/.test(inner);
     inner = inner.replace(/\s+%/g, "%").replace(/\s*([*/^·×÷])\s*|\s+([+−-])\s+|([a-z])\s+/g, "$1$2$3");
@@ -536,16 +536,16 @@ function shelf() {
     let all = {};
     try {
         all = {...localStorage};
-    } catch { /* it is blocked */ }
+    } catch { /* storage is blocked */ }
     return Object.assign(all, Object.fromEntries(unkept));
 }
 
-// The value stored under a key, or null if it is missing or damaged. Python and the page rely on its form.
+// Return the value stored under a key, or null if it is missing or damaged: Python and the page rely on its form.
 function read(key) {
     let value = null;
     try {
         value = JSON.parse(shelf()[key] ?? "null");
-    } catch { /* it is not JSON */ }
+    } catch { /* the value is not JSON */ }
     if (!isObject(value))
         return null;
     return key === KEPT ? sound(value) : typeof value.text === "string" ? value : null;
@@ -555,7 +555,7 @@ function isObject(value) {
     return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-// The record without its damaged entries; the same form as record.py reads.
+// Return the record without its damaged entries, in the form that record.py reads.
 function sound(record) {
     const texts = value => Array.isArray(value) && value.every(one => typeof one === "string");
     const counts = (value, ...names) => isObject(value) && names.every(name => Number.isInteger(value[name]));
@@ -736,7 +736,7 @@ function element(tag, properties) {
     return Object.assign(document.createElement(tag), properties);
 }
 
-// A button whose text says less than its accessible name.
+// Return a button whose visible text is shorter than its accessible name.
 function labelled(text, label, act) {
     const made = element("button", {type: "button", textContent: text, onclick: act});
     made.setAttribute("aria-label", label);

@@ -50,7 +50,10 @@ def block(tex):
 
 
 def formulas(text):
-    r"""Return HTML with its formulas, between \( and \), \[ and \] or two $, as MathML."""
+    r"""Return the HTML `text` with every formula converted to MathML.
+
+    A formula is enclosed in \( and \), or in \[ and \], or in $$ and $$.
+    """
     return re.sub(r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$", formula, text, flags=re.DOTALL)
 
 

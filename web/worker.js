@@ -190,7 +190,7 @@ function graphviz(read) {
         made ??= new WebAssembly.Instance(new WebAssembly.Module(read()), {wasi_snapshot_preview1: calls}).exports;
         const given = [text(dot), text(format), text("dot"), made.malloc(4)], at = made.graphviz_render(...given);
         if (!at)
-            throw new Error("Graphviz cannot place this graph");
+            throw new Error("Graphviz cannot draw this graph");
         const result = new Uint8Array(made.memory.buffer).slice(at, at + view().getUint32(given[3], true));
         [at, ...given].forEach(one => made.free(one));
         return result;

@@ -130,7 +130,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("years of work")
     (tmp_path / "site.css").write_text("of another site")
     for folder in (tmp_path, tmp_path / "thesis.txt", ROOT / "web"):
-        with pytest.raises(FileExistsError, match="files that are not a site"):
+        with pytest.raises(FileExistsError, match="files, but no site"):
             pages.build(folder)
     assert (tmp_path / "thesis.txt").exists() and (ROOT / "web/site.css").exists()
 
