@@ -1,6 +1,7 @@
-"""Everything about each lesson except its notebook: one folder per lesson.
+"""Collect everything about each lesson except its notebook, in one folder per lesson.
 
-`exercises.py` holds its questions: exercises, predictions, questions from memory, the card. `drawings.py`
-holds the drawings that no other lesson uses, each a pure function that returns a Picture; drawings
-of several lessons are in drawing/. A lesson may import an earlier one, never a later.
+`exercises.py` holds the questions of the lesson: exercises, predictions, questions about earlier
+lessons, and the card. `drawings.py` holds the drawings that no other lesson uses. Each of them is a
+pure function that returns a Picture. Drawings that several lessons use are in drawing/. A lesson may
+import an earlier one, but never a later one.
 """
