@@ -33,10 +33,10 @@ def log(x):
 
 
 class Scalar:
-    """Record a computation on single numbers and differentiate it correctly, as the engine of the clinic does.
+    """Record a computation on single numbers, and differentiate it without a fault.
 
     Each Scalar stores its `inputs` and a function `rule(g)`, which returns one gradient for each
-    input, or None for an input that receives no gradient. Faulty engines are subclasses.
+    input, or None for an input that receives no gradient. The faulty engines are subclasses.
     """
 
     clock = count(1)

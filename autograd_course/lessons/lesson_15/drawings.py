@@ -104,7 +104,10 @@ def _stripes(left, top, width, height, n, m, forward):
 
 
 def sweeps(n, m):
-    """Draw the Jacobian for n inputs and m outputs in two copies, with the sweeps of forward and of backward mode."""
+    """Draw the Jacobian for n inputs and m outputs twice, with the sweeps of forward and of backward mode.
+
+    The text says how many sweeps each mode needs.
+    """
     side = {k: 34 + 66 * np.log10(k) for k in (n, m)}  # px; ten times as many are 66 px more
     winner = "neither" if n == m else "forward" if n < m else "backward"
     top, left, parts = 66, 90, []

@@ -342,8 +342,7 @@ def hvp(answer):
 def bent(w):
     """Return a loss of an array of weights whose curvatures depend on the weights.
 
-    In one direction the loss curves downward more strongly than it curves upward in any other
-    direction.
+    In one direction the loss curves downward more strongly than it curves upward in any direction.
     """
     return ag.sin(w).sum() + (w * w).sum() ** 2 / 8 - 3 * (w.sum()) ** 2
 

@@ -145,7 +145,10 @@ def _diagnosis(**changes):
 
 
 def _misread(letter, number):
-    """Return the diagnosis that is right except that port `letter` has the cause `number`, and its hint."""
+    """Return a diagnosis in which only port `letter` has a wrong cause, and the hint for this mistake.
+
+    `number` is the number of the wrong cause.
+    """
     return _diagnosis(**{letter: number}), EVIDENCE[letter] + NOBODY.get(number, "")
 
 

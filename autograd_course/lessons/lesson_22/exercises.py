@@ -899,25 +899,28 @@ _B = np.array([[0.5, -1.0], [0.3, 0.8], [-0.6, 0.2]])
 
 
 def layer(z, x):
-    """Return the output of a layer of three numbers `z` that are fed back and two external inputs `x`."""
+    """Return the output of a layer with three inputs `z` that are fed back and two external inputs `x`."""
     return np.tanh(_A @ z + _B @ x)
 
 
 def slow(z, x):
     """Return the output of a layer that contracts only by a factor of 0.98 near z = 0.
 
-    So z still changes in round 300.
+    So the loop z ← f(z, x) still changes z in round 300.
     """
     return x + 0.98 * np.sin(z)
 
 
 def beyond(z, x):
-    """Return the output of a layer whose slope near z = π is −1.5, so the loop for u diverges."""
+    """Return the output of a layer whose slope near z = π is −1.5.
+
+    So the loop u ← g + Jᵀu of the backward pass diverges.
+    """
     return x + 1.5 * np.sin(z)
 
 
 def rows(z, x):
-    """Return the output of a layer that is applied to each of two rows of `z`, with `x` as the external input.
+    """Return the output of a layer that is applied to each of two rows of `z`, with the external input `x`.
 
     The first column of `x` is used again as the third entry.
     """
