@@ -156,8 +156,8 @@ def _column(left, title, p):
 def choice_bars(p, true):
     """Draw the probabilities p as bars, and beside them p − onehot, the gradient of the logits.
 
-    It is the gradient of the loss with respect to the logits. `p` has the shape (C,), and `true` is
-    the index of the true class.
+    The difference p − onehot is the gradient of the loss with respect to the logits. `p` has the
+    shape (C,), and `true` is the index of the true class.
     """
     p = np.asarray(p, float)
     gradient = p - (np.arange(len(p)) == true)

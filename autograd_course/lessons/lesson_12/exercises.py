@@ -680,9 +680,10 @@ def _fitted(images, labels, model, epochs, jitter=0.0):
 
 @cache
 def _stand_in():
-    """Return the state dict of a network trained for two epochs, which replaces the learner's own training.
+    """Return the state dict of a network that the check uses instead of the one that the learner trains.
 
-    Two epochs are enough for a right score and the likely wrong scores to differ.
+    The network is trained for two epochs, which is enough to tell a right score from the likely
+    wrong ones.
     """
     return _fitted(*digits()[:2], nn.MLP([64, 32, 10], rng=0), 2).state_dict()
 

@@ -87,7 +87,10 @@ NETWORK = {"ours": ours, "PyTorch": in_torch, "JAX": in_jax}
 
 
 def lines(function):
-    """Return the lines in the code of a network that assign its stages, from `bent` to `loss`, as a list."""
+    """Return a list of the lines of code in which a network assigns its stages, from `bent` to `loss`.
+
+    `function` is the network.
+    """
     return [
         line.strip()
         for line in inspect.getsource(function).splitlines()

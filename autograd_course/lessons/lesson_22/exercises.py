@@ -388,7 +388,10 @@ def uneven(w):
 
 
 def bits(w):
-    """Return the straight-through gradient of L = q₁q₂, in which each weight gets the other weight's bit."""
+    """Return the straight-through gradient of L = q₁q₂ at the two weights `w`, where q is the bit of a weight.
+
+    The gradient of each weight is the bit of the other weight.
+    """
     return sign(w)[::-1]
 
 
