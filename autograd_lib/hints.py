@@ -183,7 +183,7 @@ def missing(owner, name):
 def absent(name, _):
     """Raise AttributeError for a name that Tensor lacks, with advice if there is any.
 
-    It is the getter of the properties that Tensor has for such names.
+    This function is the getter of the properties that Tensor has for such names.
 
     Parameters
     ----------
@@ -361,8 +361,8 @@ def reworded(error, row, name, details=""):
     Returns
     -------
     Exception
-        An error of the type of `error` for ValueError, IndexError and AxisError, else a TypeError;
-        to be raised.
+        The error, to be raised. Its type is that of `error` if this is ValueError, IndexError or
+        AxisError, and TypeError otherwise.
     """
     kept = type(error) in (ValueError, IndexError, np.exceptions.AxisError)
     text = plain_words(error).removeprefix(f"{row}: ")

@@ -117,5 +117,5 @@ def call_recorded(f, inputs, level):
 
 
 def is_recording():
-    """Return True if calls on the user's Tensors are recorded, that is, if no `no_grad` is open."""
+    """Return True unless a `no_grad` block stops the recording of calls on the user's Tensors."""
     return no_grad_level.get() < 0

@@ -180,7 +180,7 @@ def _getitem(self, index):
 
 
 def _concrete(self):
-    """Return the value as an array. Raise TypeError if it is being traced by `compile`."""
+    """Return the value of this Tensor as an array. Raise TypeError while `compile` records it."""
     value = to_array(self)
     if isinstance(value, Tensor):
         _reject(

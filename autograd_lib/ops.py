@@ -337,7 +337,7 @@ def matmul(x, y):
     Returns
     -------
     Tensor or ndarray
-        Array of shape (…, n, m), without the axis of a 1-D operand.
+        Array of shape (…, n, m). If an operand is 1-D, the axis that it was given is removed again.
 
     Raises
     ------
@@ -370,10 +370,10 @@ def matmul(x, y):
 
 
 def _weighted(weigh):
-    """Return ([rule], [push]) for a reduction, given weigh(t, z, x, axis) = t·∂z/∂x.
+    """Return ([rule], [push]) for a reduction z of x, such as its maximum.
 
-    The rule spreads the gradient over the entries of x. The push adds up the weighted tangents of
-    the entries.
+    `weigh(t, z, x, axis)` must return t·∂z/∂x. The rule spreads the gradient over the entries of x.
+    The push adds up the weighted tangents of the entries.
     """
 
     def rule(g, z, x, axis=None, *, keepdims=False):
@@ -387,7 +387,7 @@ def _weighted(weigh):
 
 
 def _slices_along(x, axis):
-    """Return a list of the slices of `x` along `axis`, or an empty list if it is of no advantage.
+    """Return a list of the slices of `x` along `axis` if this makes a reduction faster, else [].
 
     NumPy is slow at reducing a short axis that is not the last, as pooling does. In this case it is
     faster to combine the slices one after another.
@@ -981,7 +981,8 @@ def pad(x, pad_width):
     x : array_like or Tensor
         Array of any shape.
     pad_width : int or sequence of int
-        The number of zeros on every side, a pair (before, after), or one such pair for each axis.
+        How many zeros to add: one number for all sides, a pair (before, after) for all axes, or a
+        list with such a pair for each axis.
 
     Returns
     -------

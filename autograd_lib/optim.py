@@ -446,7 +446,7 @@ class Adam(Optimizer):
 class AdamW(Adam):
     """Adam with decoupled weight decay: p ← p − lr·weight_decay·p − Adam's step.
 
-    The decay does not pass through the moving averages, so it is not rescaled.
+    The decay is not part of the gradient, so it is not divided by √v̂ as in `Adam`.
 
     Parameters
     ----------
@@ -509,8 +509,8 @@ class LRScheduler(Stateful):
     def _changes_at(self, epoch, base_lrs, **settings):
         """Return the changes, for `commit`, that set the schedule and its optimizer to `epoch`.
 
-        They also set `base_lrs` and the attributes in `settings`. Raise TypeError or ValueError if
-        the factor at `epoch` is not a finite number >= 0.
+        The changes also set `base_lrs` and the attributes in `settings`. Raise TypeError or
+        ValueError if the factor at `epoch` is not a finite number >= 0.
         """
         after = copy(self)
         vars(after).update(settings)

@@ -86,10 +86,10 @@ class Primitive:
                 )
 
     def _read_names(self):
-        """Return the names of the inputs, the names of the keywords, and a number.
+        """Return the names of the inputs and keywords, and how many keywords may be positional.
 
-        The names are read from the signatures of the rules. The number says how many of the
-        keywords may be passed by position. Raise TypeError if a rule takes too few arguments.
+        The names are read from the signatures of the rules. Raise TypeError if a rule takes too few
+        arguments.
         """
         count = 1 if self.arity is None else self.arity
         input_names, keywords, named = (), (), 0

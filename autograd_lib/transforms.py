@@ -154,8 +154,9 @@ def _value_and_grad(name, f, argnums):
 
 
 def _chosen(name, f, args, kwargs, argnums):
-    """Return `f` as a function of the arguments that `argnums` selects, their values and positions.
+    """Return (function, values, positions) for the arguments of `f` that `argnums` selects.
 
+    The function calls `f` with new values for these arguments, and with all others as they are.
     Raise an error, which names the function `name`, if `argnums` does not fit a call with `args`.
     """
     check_function(name, f)
@@ -200,7 +201,7 @@ def grad(f, argnums=0):
     -------
     callable
         Takes the arguments of `f`; returns the gradient, or a tuple of gradients for a tuple
-        `argnums`. Raises the same errors as in `value_and_grad`.
+        `argnums`. Raises the same errors as the result of `value_and_grad`.
     """
     check_function("grad", f)  # at once, because torch.autograd.grad takes a result here
     return _grad("grad", f, argnums)

@@ -4,7 +4,7 @@ MIME = "application/vnd.autograd-course.derivation+json"
 
 
 def bundle(panel):
-    """Return the notebook output of a derivation's `panel`, a dict from MIME types to data.
+    """Return the notebook output of a derivation's `panel`: a dict of data by MIME type.
 
     The data that a page needs are added under the type MIME.
     """
@@ -16,7 +16,7 @@ def spec(name, derivation):
 
     The dict contains the letters, each with its values at all points or with the formula that
     defines it, and the lines under "steps". Under "matrices" are the letters that are multiplied as
-    matrices if they are written side by side, and under "vectors" those of them that have only one
+    matrices if they are written side by side, and under "vectors" those matrices that have only one
     index.
 
     Parameters

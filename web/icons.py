@@ -1,4 +1,4 @@
-"""Define ICONS, a dict with the number of every lesson and its picture in the list of lessons.
+"""Define ICONS, which maps the number of every lesson to its picture in the list of lessons.
 
 A picture is an SVG of 72 × 40 px. The key of a path in _PATHS is its class in site.css: paths with
 the keys v, g and t have the colours and dashes of a value, a gradient and a tangent, i is ink, o is

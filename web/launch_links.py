@@ -63,7 +63,7 @@ def places(repository, stem):
 
 
 def links(repository):
-    """Return a list of (file, text) with every text in which a file contains the address.
+    """Return a list of (file, text) for every piece of text that contains the repository's address.
 
     `repository` is "OWNER/NAME", or "" for the texts of a course without an address. The order of
     the list is always the same, so that `publish` can replace one text by another.

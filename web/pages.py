@@ -294,9 +294,9 @@ def small(text):
 
 
 def page_of(url):
-    """Return a link from a notebook or the README as a link to a page of the site.
+    """Return the page of the site for `url`, the target of a link in a notebook or in the README.
 
-    A link that does not lead to a notebook or a Markdown file is returned unchanged.
+    A `url` that is not a notebook or a Markdown file of the course is returned unchanged.
     """
     return re.sub(
         r"^(?:(?:\.\./)?(?:notebooks|docs)/)?([\w.]+)\.(?:ipynb|md)(?=$|#)", r"\1.html", url
@@ -473,7 +473,10 @@ def moving(packed, number):
 
 
 def front():
-    """Return the HTML of the front page, and a dict from a placeholder to the HTML of its graph."""
+    """Return the HTML of the front page, with a placeholder for its interactive graph, and a dict.
+
+    The dict contains the HTML of the graph, for the placeholder.
+    """
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     title = cut(text, r"\A# ([^\n]+)\n", "a title")
     python = cut(text, r"You need Python ([\d.]+) or newer", "the oldest Python")
@@ -519,9 +522,9 @@ def cut(readme, pattern, what):
 
 
 def grouped(text):
-    """Return a list of (heading, lessons) for the tables of lessons in `text`, that of the README.
+    """Return a list of (heading, lessons) for the tables of lessons in the README's `text`.
 
-    Each lesson is (number, name, outcome), in Markdown.
+    The lessons are a list of (number, name, outcome), in Markdown.
     """
     found = re.findall(r"^\*\*(.+)\*\*\n\n((?:\|.*\n)+)", text, re.MULTILINE)
     return [(part, re.findall(ROW, rows)) for part, rows in found]

@@ -33,7 +33,7 @@ FEW = 4  # pictures built alike: of fewer each is stored by itself
 
 
 def bundle(ui):
-    """Return the notebook output of an explorer or stepper, a dict from MIME types to data.
+    """Return the notebook output of an explorer or stepper: a dict of data by MIME type.
 
     The packed pictures are added under the type MIME.
     """
@@ -230,7 +230,7 @@ def thinned(values, start, most):
 
 
 def is_choice(values):
-    """Return True if a value is not a number, but for example a word, a shape or a bool."""
+    """Return True if any of `values` is not a number; a bool does not count as a number."""
     return any(isinstance(value, bool) or not isinstance(value, (int, float)) for value in values)
 
 

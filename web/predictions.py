@@ -6,7 +6,7 @@ MIME = "application/vnd.autograd-course.prediction+json"
 
 
 def bundle(panel):
-    """Return the notebook output of a panel of questions, a dict from MIME types to data.
+    """Return the notebook output of a panel of questions: a dict of data by MIME type.
 
     If the panel asks for a prediction, the data of the prediction are added under the type MIME.
     """

@@ -196,9 +196,9 @@ def zipped(files):
 
 
 def entries(archive):
-    """Return a dict with the content of each file that pages use in the zip `archive`, in bytes.
+    """Return a dict with the content of each file in a zip archive, except for unused files.
 
-    Docstrings and comments are removed from Python files.
+    `archive` is the content of the zip file. Docstrings and comments are removed from Python files.
     """
     with zipfile.ZipFile(io.BytesIO(archive)) as archive:
         found = {name: archive.read(name) for name in archive.namelist() if not UNUSED.search(name)}

@@ -104,8 +104,8 @@ class compile:
     def __reduce__(self):
         """Return what copy and pickle need to restore this object.
 
-        For a function that was decorated in its module this is its name. For any other function it
-        is `compile` with the arguments `f` and `check`; the programs are not copied.
+        A function that was decorated in its module is restored by its name. Any other function is
+        compiled again with the arguments `f` and `check`, without its programs.
         """
         there = getattr(sys.modules.get(self.__module__), self.__qualname__, None)
         return self.__qualname__ if there is self else (compile, (self.f, self.check))
@@ -123,7 +123,7 @@ class compile:
         return self._last.source
 
     def __call__(self, /, *args, **kwargs):
-        """Return the result of the program for these arguments, which is recorded first if needed.
+        """Return the result of the program for these arguments, recording the program if necessary.
 
         `f` itself is called instead if another compiled function is being recorded, or if `f` reads
         a Tensor of a transform that is still running.
@@ -157,8 +157,8 @@ class compile:
     def _record(self, key, args, kwargs):
         """Record the call of `f` with these arguments, and return its Program.
 
-        `key` is the key under which the caller stores the program in `self.programs`. Programs that
-        can no longer be used are removed from there. Raise TypeError if there are MAX_PROGRAMS
+        The caller stores the program in `self.programs` under `key`. This method removes programs
+        from `self.programs` that can no longer be used. Raise TypeError if there are MAX_PROGRAMS
         other programs for the same Modules.
         """
         # Programs of another mode of training, and of Modules that are gone, are of no more use.
@@ -178,9 +178,10 @@ class compile:
         return Program(self.f, args, kwargs)
 
     def _compare(self, path, result, expected):
-        """Raise RuntimeError if `result`, of a program, differs from `expected`, of the function.
+        """Raise RuntimeError if the result of a program differs from that of the function.
 
-        Floating numbers may differ by rounding. `path` names the compared part of the result in the
+        `result` is that of the program, and `expected` is that of the function. Floating numbers
+        may differ by rounding. `path` names the compared part of the result in the
         error, such as "the result[0]['loss']".
         """
         if {type(result), type(expected)} & {tuple, list, dict}:

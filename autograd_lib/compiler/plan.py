@@ -120,7 +120,7 @@ def memory_root(node):
 
 
 def is_user_op(row):
-    """Return True if `row` is a row of the user, neither one of the library nor one of a ufunc.
+    """Return True unless `row` is in the library or its function is a ufunc.
 
     The function of such a row may raise an error, keep a reference to its arguments, or return a
     view, a list or a Python number.

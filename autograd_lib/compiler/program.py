@@ -64,8 +64,8 @@ class Program:
     def fits(self):
         """Return True if the Tensors that `f` closes over have not changed except in their values.
 
-        A program does not fit any more if the shape, the dtype or `requires_grad` of one has
-        changed.
+        If the shape, the dtype or `requires_grad` of one of these Tensors has changed, the program
+        can no longer be used.
         """
         return list(map(leaf_signature, self.closed)) == self._signatures
 

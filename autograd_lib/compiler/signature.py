@@ -19,9 +19,9 @@ STATIC = {int, bool, str, bytes, type(None), type(...)}
 def leaf_signature(x):
     """Return the properties of the leaf `x` that are the same in all calls that share a program.
 
-    These are the shape and dtype of an array, also `requires_grad` and the level of a Tensor, and
-    the type of a number. Return None if `x` is not a leaf. An instance of a subclass of ndarray is
-    not a leaf, because its operators may differ from those of an array.
+    For an array, these are the shape and the dtype; for a Tensor, also `requires_grad` and the
+    level; for a number, the type. Return None if `x` is not a leaf. An instance of a subclass of
+    ndarray is not a leaf, because its operators may differ from those of an array.
     """
     kind = type(x)
     if kind is np.ndarray:

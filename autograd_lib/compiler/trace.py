@@ -103,11 +103,12 @@ class Trace:
         The lines of the forward pass that call rows of the user. They may raise an error, so they
         stay in the program even if no result is computed from them.
     names : dict of int to str
-        The name of a variable of the user, for the creation number of the Traced that it holds.
+        For the creation number of a Traced, the name of the user's variable that contains it.
     constant_names : dict of int to (str, object)
-        The name and the value of every other variable of the user, for the id of the value.
+        For the id of every other value of a user's variable, the name of the variable and the
+        value.
     originals : dict of int to ndarray
-        The user's array, for the id of the copy that the program reads.
+        For the id of each array that was copied into the program, the user's array.
     """
 
     def __init__(self, f, args, kwargs):
@@ -221,7 +222,7 @@ class Trace:
         return self._closed_inputs[id(t)]
 
     def _output(self, x):
-        """Append a part `x` of the function's result to `outputs`, and return its position there.
+        """Append `x`, a part of the function's result, to `outputs`, and return its position there.
 
         Raise TypeError if a compiled function cannot return an object of this type.
         """
@@ -492,7 +493,7 @@ def _formula(rule):
 
 
 def _rng_states():
-    """Return the states of the global random generators of NumPy and Python, to compare them."""
+    """Return the states of the global random generators of NumPy and Python."""
     # `rest` contains a normal number that is kept for the next draw, which then leaves `words` alone.
     _, words, *rest = np.random.get_state()
     return words.tobytes(), rest, random.getstate()

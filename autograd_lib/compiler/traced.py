@@ -1,4 +1,4 @@
-"""Define Traced, the Tensors that a function receives while it is recorded."""
+"""Define `Traced`, the class of the Tensors that a function receives while it is recorded."""
 
 import operator
 
@@ -56,7 +56,7 @@ def mapped(f, x, of_key=lambda key: key):
 
 
 def value_of(x):
-    """Return the value of a Traced; anything else is returned as it is."""
+    """Return the value of `x` if it is a Traced; return anything else unchanged."""
     return x._value if type(x) is Traced else x
 
 

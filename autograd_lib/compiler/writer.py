@@ -195,7 +195,7 @@ class Writer:
         )
 
     def name_of(self, node, last=None):
-        """Return the name of a Traced, which is chosen at the first call.
+        """Return the name of `node` in the source, which is chosen at the first call.
 
         The name is that of the user's variable, if there is one. The last line in each call of a
         rule computes the gradient of an input x of the row, `node.origin.of`, and is called g_x.
@@ -320,8 +320,8 @@ class Writer:
     def constant(self, x):
         """Return the name of a constant `x`, an array or another object that the function used.
 
-        At its first use, add the value to the namespace, and its definition or a comment to the
-        source.
+        At the first use of `x`, add the value to the namespace, and a definition or a comment to
+        the source.
         """
         if id(x) not in self.named:
             original = self.trace.originals.get(id(x), x)

@@ -329,9 +329,9 @@ class Module(Stateful):
 def _walk(path, item, seen):
     """Yield (path, object) for `item` and every module and Tensor in it, outermost first.
 
-    `path` is the path of `item`. Each object is yielded once: `seen` is the set of the ids of those
-    that were yielded before, to which new ids are added. Raise TypeError for modules or Tensors in
-    a set or an array.
+    `path` is the path of `item`. Each object is yielded once: `seen` is a set with the ids of all
+    objects that have been yielded, and is updated. Raise TypeError for modules or Tensors in a set
+    or an array.
     """
     if id(item) in seen:
         return
@@ -517,9 +517,9 @@ class LayerNorm(Module):
 class MultiheadAttention(Module):
     """Attention with several heads; see `functional.scaled_dot_product_attention`.
 
-    Query, key and value are each projected by one third of `in_proj_weight` (3·embed_dim,
-    embed_dim) and split into heads. The outputs of the heads are concatenated and passed to the
-    Linear layer `out_proj`. The batch axis comes first, as with `batch_first=True` in PyTorch,
+    `in_proj_weight` has shape (3·embed_dim, embed_dim). Query, key and value are each projected by
+    one third of it and split into heads. The outputs of the heads are concatenated and passed to
+    the Linear layer `out_proj`. The batch axis comes first, as with `batch_first=True` in PyTorch,
     where False is the default.
 
     Parameters
@@ -613,10 +613,10 @@ class MultiheadAttention(Module):
         return z, weights if need_weights else None
 
     def _heads(self, x, i):
-        """Return projection `i` of `x`, split into heads: 0 is the query, 1 the key, 2 the value.
+        """Return projection `i` of `x`, split into heads.
 
-        `x` has shape (…, T, embed_dim). The result has shape (…, num_heads, T,
-        embed_dim/num_heads).
+        `i` is 0 for the query, 1 for the key and 2 for the value. `x` has shape (…, T, embed_dim).
+        The result has shape (…, num_heads, T, embed_dim/num_heads).
         """
         n = len(self.out_proj.weight)
         z = _linear(self, x, self.in_proj_weight[i * n : (i + 1) * n])
@@ -741,7 +741,7 @@ class RNNCell(Module):
     """One step of a recurrent network: h′ = activation(x·W_ihᵀ + b_ih + h·W_hhᵀ + b_hh).
 
     `weight_ih` has shape (hidden_size, input_size), `weight_hh` (hidden_size, hidden_size), and
-    each bias (hidden_size,). All are initialised uniformly between ±1/√hidden_size.
+    each bias (hidden_size,). All are drawn uniformly between −1/√hidden_size and 1/√hidden_size.
 
     Parameters
     ----------

@@ -547,7 +547,7 @@ def dropout(input, p=0.5, training=True, *, rng=None):
     Raises
     ------
     TypeError
-        If it is called while `compile` records a function, because a program would repeat the
+        If the function is called while `compile` records, because a program would repeat the
         random numbers.
     ValueError
         If `p` is out of range.
