@@ -1,4 +1,4 @@
-"""Tools for the notebooks, which the engine does not depend on; README.md describes every part.
+"""Tools for the notebooks. The engine does not depend on them; README.md describes every part.
 
 Names are imported on first use, so that `installation()` can still report a missing matplotlib or
 ipywidgets.

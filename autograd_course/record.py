@@ -1,11 +1,14 @@
-"""Keep the learner's progress in `progress.json` beside the notebook. Deleting the file deletes nothing else.
+"""Keep the learner's progress in the file `progress.json`, in the folder of the notebook.
 
-The file is written only when the learner acts: a check gives its verdict, a prediction is revealed,
-a card is written, or a practice problem is answered. For a wrong answer, only the hint is kept, not
-the answer. Events are queued; each one rereads the file and replaces it atomically, so that two
-open notebooks do not lose each other's entries. No function of this module raises an error: if the
-file cannot be read or written, it is left as it is, `progress()` in report.py says so, and the
-entry is kept with the next event that succeeds.
+Deleting the file deletes the progress and nothing else. The file is written only when the learner
+does something: a check gives its verdict, a prediction is revealed, a card is written, or a
+practice problem is answered. For a wrong answer, only the hint is recorded, not the answer. Each
+such event rereads the file and replaces it atomically, so that two open notebooks do not lose each
+other's entries.
+
+No function of this module raises an error. If the file cannot be read or written, it is left as it
+is, and `progress()` in report.py tells the learner. The entry is kept and is written with the next
+event that succeeds.
 """
 
 import json
@@ -23,7 +26,7 @@ unkept = []  # events that could not be written
 
 
 def unreadable():
-    """Return True if there is a record that cannot be read now."""
+    """Return True if the file of the record exists but cannot be read at the moment."""
     try:
         _read()
     except OSError:
@@ -32,15 +35,26 @@ def unreadable():
 
 
 def read():
-    """Return the learner's record, empty if there is none.
+    """Return the learner's record as a dict. If there is no record yet, its entries are empty.
 
-    It is {"exercises": [name, …], "predictions": {name: {"answer", "sure", "right", "recalled",
-    "missed"}}, "cards": {lesson: [line, …]}, "lines": {derivation: [[text, shown], …]},
-    "reasons": {derivation: chosen}, "gym": {key: {"right", "missed", "owed"}}, "tries": {exercise: {"wrong": {hint: times}, "last"}}}.
+    A file that is not a valid record is renamed to progress.damaged.json, and the record starts
+    over. A file that cannot be read is left as it is.
 
-    An exercise that was solved and is not in "tries" was solved before tries were kept, so their
-    number is unknown. A file that is not a valid record is renamed to progress.damaged.json, and
-    the record starts over. A file that cannot be read stays as it is.
+    Returns
+    -------
+    dict
+        The record, with these entries:
+
+        - "exercises": a list of the names of the solved exercises;
+        - "predictions": {name: {"answer": [text, …], "sure": entry of SURE or None, "right": bool,
+          "recalled": bool, "missed": count}};
+        - "cards": {lesson: [line, …]};
+        - "lines": {derivation: [[text, True if it was shown to the learner], …]};
+        - "reasons": {derivation: the reason that the learner chose first};
+        - "gym": {practice problem: {"right": count, "missed": count, "owed": count}};
+        - "tries": {exercise: {"wrong": {hint: count}, "last": checksum of the last verdict}}. If a
+          solved exercise has no entry here, it was solved before tries were recorded;
+        - "cells": the cells that the learner has edited, only in a record from a page.
     """
     try:
         return _read()
@@ -61,9 +75,10 @@ def _empty():
 
 
 def _read():
-    """Return the record; raise OSError if it exists and cannot be read.
+    """Return the record, as `read` does, but raise OSError if the file exists and cannot be read.
 
-    For example, the file has no read permission, or another program has it open.
+    This happens, for example, if the file has no read permission or if another program has opened
+    it.
     """
     try:
         return sound(_patiently(lambda: FILE.read_text(encoding="utf-8")))
@@ -75,9 +90,9 @@ def _read():
 
 
 def _patiently(act):
-    """Return the result of `act`; on Windows, try again for a moment.
+    """Return the result of `act()`, and try again for a moment after a PermissionError.
 
-    On Windows, a file that another kernel has open can be neither read nor replaced.
+    On Windows, a file that another kernel has opened can be neither read nor replaced.
     """
     for _ in range(20):
         try:
@@ -92,7 +107,11 @@ def damaged():
 
 
 def sound(text):
-    """Return the record in a file's text, as `read` does; raise an exception if it is not valid."""
+    """Parse the text of a record's file, and return the record in the form of `read`.
+
+    An exception (ValueError, KeyError, TypeError, AttributeError, OverflowError or RecursionError)
+    is raised if the text is not a valid record.
+    """
     found = json.loads(text)
     return {
         "exercises": [str(name) for name in found.get("exercises", [])],
@@ -133,7 +152,7 @@ def sound(text):
 
 
 def solved(name):
-    """Record that exercise `name` was solved."""
+    """Record that the learner solved the exercise `name`."""
 
     def mark(record):
         if name not in record["exercises"]:
@@ -144,9 +163,11 @@ def solved(name):
 
 
 def missed(name, hint, verdict):
-    """Record that the check of exercise `name` found a wrong answer, with this hint or "".
+    """Record that the check of the exercise `name` rejected an answer.
 
-    The same verdict twice in a row is one try, and no try counts once the exercise is solved.
+    `hint` is the hint that the learner got, or "", and `verdict` is the text of the verdict. The
+    same verdict twice in a row counts as one try. After the exercise is solved, tries are no longer
+    counted.
     """
 
     def mark(record):
@@ -167,9 +188,10 @@ def _tries(record, name):
 
 
 def predicted(name, answer, sure, right):
-    """Record a prediction when its answer is revealed; only the first answer counts.
+    """Record the learner's prediction `name`. Only the first one is kept.
 
-    `answer` holds one text for each part, as typed; `sure` is one of SURE, or None.
+    `answer` is a list with one text for each part of the answer, as the learner typed it. `sure` is
+    an entry of SURE, or None, and `right` is True if the answer is right.
     """
     _change(
         lambda record: record["predictions"].setdefault(
@@ -186,7 +208,10 @@ def predicted(name, answer, sure, right):
 
 
 def recalled(name, right):
-    """Record that a certain but wrong prediction was answered again in a later lesson."""
+    """Record the answer to a question about an earlier prediction that was certain but wrong.
+
+    `name` is the name of the prediction, and `right` is True if the new answer is right.
+    """
 
     def mark(record):
         if name in record["predictions"]:
@@ -197,7 +222,10 @@ def recalled(name, right):
 
 
 def card(lesson, lines):
-    """Record the learner's own card of a lesson; delete it if there are no lines."""
+    """Record the lines that the learner wrote on the card of a lesson.
+
+    If there are no lines, the card is deleted from the record.
+    """
     _change(
         lambda record: (
             record["cards"].update({lesson: list(lines)})
@@ -208,19 +236,26 @@ def card(lesson, lines):
 
 
 def derived(name, lines):
-    """Record the accepted lines of a derivation, as [[text, whether it was shown], …]."""
+    """Record all accepted lines of the derivation `name`.
+
+    `lines` is a list of [text, True if the line was shown to the learner].
+    """
     _change(lambda record: record["lines"].update({name: [list(line) for line in lines]}))
 
 
 def reasoned(name, chosen):
-    """Record the reason that was chosen for a line of derivation `name`; the first choice counts."""
+    """Record the reason that the learner chose for a line of the derivation `name`.
+
+    Only the first choice is kept.
+    """
     _change(lambda record: record["reasons"].setdefault(name, chosen))
 
 
 def trained(key, right):
-    """Record that a practice problem was answered, and if the first answer was right.
+    """Record whether the first answer to a practice problem is right.
 
-    A missed problem comes back until its first answer has been right two more times.
+    A missed problem is asked again until its first answer has been right two more times. `key`
+    identifies the problem.
     """
 
     def mark(record):
@@ -252,9 +287,10 @@ def _change(event):
 
 
 def _turn(new):
-    """Create the file `new` and return it, open for writing.
+    """Create the file `new` and return it, open for writing; the file serves as a lock.
 
-    If the file exists, wait until it is deleted, or until it has been unchanged for ten seconds.
+    If the file exists, another kernel holds the lock. Then wait until the file is deleted, or until
+    it has not changed for ten seconds.
     """
     seen, unchanged = None, 0
     while unchanged < 500:
@@ -278,9 +314,9 @@ def _after(*events):
 
 
 def returning():
-    """Return the names of predictions that were certain but wrong, and have not been right since.
+    """Return the names of predictions that were certain but wrong, and not corrected since.
 
-    The most often missed come first, then the oldest.
+    The names of those that were missed most often come first. Ties are in the order of the lessons.
     """
     made = read()["predictions"]
     names = [
@@ -292,9 +328,9 @@ def returning():
 
 
 def lessons(folder=None):
-    """Return the notebooks in a folder: {"02": "02 Draw the graph", …}.
+    """Return a dict from lesson number to title, such as {"02": "02 Draw the graph", …}.
 
-    The default is the folder of the record.
+    The lessons are those whose notebooks are in `folder`. The default is the folder of the record.
     """
     files = sorted((folder or FILE.parent).glob("[0-9][0-9]_*.ipynb"))
     return {

@@ -1,4 +1,4 @@
-"""Read a function's source, and find out whether it is still a stub."""
+"""Read the source code of a function, and find out whether the function is still a stub."""
 
 import ast
 import dis
@@ -8,13 +8,20 @@ from functools import lru_cache
 
 
 def source(function):
-    """Return the text of a lambda or a def, cut out of its file or cell; "" if not available."""
+    """Return the source code of a lambda or a def, or "" if it is not available.
+
+    Only the text of the lambda or def itself is returned, not the whole line or cell.
+    """
     found = find(function)
     return cut(*found) if found else ""
 
 
 def find(function):
-    """Return (the source lines around a function, its syntax tree), or None."""
+    """Return (lines, syntax tree) of a function's source code, or None if it is not available.
+
+    `lines` are all the lines of its file or cell, and the syntax tree is that of the function
+    alone.
+    """
     code = getattr(function, "__code__", None)
     lines = linecache.getlines(code.co_filename) if code else []
     kind = ast.Lambda if code and code.co_name == "<lambda>" else ast.FunctionDef
@@ -59,7 +66,7 @@ def cut(lines, node):
 
 
 def underneath(function):
-    """Return the Python function inside a wrapper, else `function` itself.
+    """Return the Python function inside a wrapper, or `function` itself if there is no wrapper.
 
     A wrapper is a partial, a cache, np.vectorize or a callable object.
     """
@@ -71,7 +78,7 @@ def underneath(function):
 
 
 def is_stub(function):
-    """Return True if the body is only `...` or `pass`, apart from a docstring."""
+    """Return True if the body of a function is only `...` or `pass`, apart from a docstring."""
     return _does_nothing(getattr(function, "__code__", None))
 
 
@@ -93,10 +100,11 @@ def _does_nothing(code):
 
 
 def has_blank(function, indices=False):
-    """Return True if the function uses a `...` in place of a value anywhere.
+    """Return True if the code of a function contains a `...` in place of a value.
 
-    This finds stubs that are partly filled in. In an index, `x[..., 0]`, a `...` is an index; `x[...]`
-    is a blank if the stub has such `indices`.
+    This finds stubs that are only partly filled in. A `...` inside a longer index, such as `x[...,
+    0]`, is not a blank. A `...` that is the whole index, as in `x[...]`, is a blank only if
+    `indices` is True (see `blank_indices`).
     """
     code = getattr(function, "__code__", function)
     return hasattr(code, "co_consts") and _waits(code, indices)
@@ -118,11 +126,11 @@ def _waits(code, indices):
 
 
 def _is_blank(steps, at, indices):
-    """Return True if the value pushed by the instruction `at` is used other than as an index.
+    """Return True if the `...` that an instruction pushes on the stack is used as a value.
 
-    With `indices`, use as a whole index counts as a blank too. `above` counts the values above it on
-    the stack: the instruction that pops it is its user. A tuple or slice built with it takes its
-    place.
+    `steps` are the instructions of a function, and `at` is the position of this instruction. A
+    `...` that is used as an index is not a value, but if `indices` is True, a `...` that is the
+    whole index counts as one.
     """
     above = 0
     for step in steps[at + 1 :]:
@@ -144,7 +152,10 @@ def _is_blank(steps, at, indices):
 
 @lru_cache(maxsize=512)
 def blank_indices(stub):
-    """Return True if a stub's text leaves an index to be filled: `grad_x[...] += ...`."""
+    """Return True if the stub contains an index that the learner must fill in.
+
+    An example is `grad_x[...] += ...`. `stub` is the text of the stub.
+    """
     return any(
         isinstance(part, ast.Subscript) and getattr(part.slice, "value", None) is ...
         for part in ast.walk(ast.parse(stub))

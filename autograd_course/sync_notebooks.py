@@ -1,14 +1,14 @@
-"""Write the content of lessons/lesson_NN/exercises.py into the notebooks.
+"""Write the texts of lessons/lesson_NN/exercises.py into the notebooks.
 
-Run `python -m autograd_course.sync_notebooks`, with --check or --force.
+Run `python -m autograd_course.sync_notebooks`, with --check or --force if necessary.
 
-An exercise NN.name is four cells, found by their ids: name-question, name-stub, name-check,
-name-hints (with - for _); other cells may come between them. A Markdown cell that contains only
-`exercise NN.name` becomes the four. The question of a prediction goes into the Markdown cell before
-the one that calls `predict("NN.name")`, and the opening questions into the cell before
-`recall("NN")`. Text that an author writes above a question, in its own cell, stays. A stub cell
-that a learner has edited is left alone, unless --force is given. --check changes nothing and lists
-the differences.
+An exercise NN.name consists of four cells with the ids name-question, name-stub, name-check and
+name-hints, in which - replaces each _ of the name. Other cells may come between them. A Markdown
+cell that contains only `exercise NN.name` is replaced by these four cells. The question of a
+prediction is written into the Markdown cell before the one that calls `predict("NN.name")`, and the
+opening questions into the Markdown cell before `recall("NN")`. Text that an author writes above a
+question, in the same cell, is kept. A stub cell that a learner has edited is not changed, unless
+--force is given. --check changes nothing and lists the differences.
 """
 
 import json
@@ -29,11 +29,11 @@ IMPORTANCE = {3: "●●● essential", 2: "●●○ useful", 1: "●○○ ext
 
 
 class Misplaced(Exception):
-    """Report that a notebook lacks a cell of an exercise, or has them in the wrong order."""
+    """Report that a cell of an exercise or a question is missing, or is in the wrong place."""
 
 
 def texts(exercise):
-    """Return {part: the source of its cell}."""
+    """Return the texts of an exercise's four cells, as a dict from each key of PARTS to its text."""
     minutes = f"{exercise.minutes} minute{'s' * (exercise.minutes > 1)}"
     return {
         "question": quoted(f"**Exercise** ({minutes}, {rating(exercise)}). {exercise.question}"),
@@ -44,7 +44,10 @@ def texts(exercise):
 
 
 def rating(exercise):
-    """Return the difficulty and the importance, with the circles hidden from screen readers."""
+    """Return the difficulty and the importance of an exercise as text for its question.
+
+    The importance is shown by circles, which are hidden from screen readers, and by a word.
+    """
     circles, word = IMPORTANCE[exercise.importance].split()
     return f'{exercise.difficulty}, <span aria-hidden="true">{circles}</span> {word}'
 
@@ -54,7 +57,10 @@ def quoted(text):
 
 
 def hints(exercise):
-    """Return the collapsible blocks of an exercise: every hint, then the solution."""
+    """Return the Markdown of the blocks that a learner can open below an exercise.
+
+    There is one block for each hint, followed by the solution.
+    """
     plain = sum(isinstance(hint, str) for hint in exercise.hints)
     folds, number = [], 0
     for hint in exercise.hints:
@@ -75,7 +81,11 @@ def read(path):
 
 
 def write(path, notebook):
-    """Write a notebook in the form of all stored ones: one layout, no outputs, no kernel."""
+    """Write a notebook into the file `path`, in the layout of all notebooks of the course.
+
+    The outputs, the execution counts and the name of the kernel are removed, also from `notebook`
+    itself.
+    """
     for one in notebook["cells"]:
         if one["cell_type"] == "code":
             one.update(execution_count=None, outputs=[])
@@ -92,9 +102,24 @@ def source(one):
 
 
 def weave(cells, lesson, force=False):
-    """Return the cells as they should be, and the ids of those that differ or contain work.
+    """Return the cells of a lesson's notebook with the texts from exercises.py written into them.
 
-    The result is (cells, ids of cells that differ, ids of stubs that a learner has edited).
+    The given cells are not changed. If `force` is True, stubs that a learner has edited are
+    replaced too.
+
+    Returns
+    -------
+    cells : list
+        The new cells.
+    differ : list of str
+        The ids of the cells whose text differs from the given cells.
+    worked : list of str
+        The ids of the stub cells that a learner has edited.
+
+    Raises
+    ------
+    Misplaced
+        If a cell is missing, or is in the wrong place.
     """
     cells, differ, worked = [dict(one) for one in cells], [], []
     for exercise in (one for name, one in EXERCISES.items() if name.startswith(f"{lesson}.")):
@@ -144,7 +169,10 @@ def weave(cells, lesson, force=False):
 
 
 def stem(name):
-    """Return the prefix of the ids of an exercise's cells."""
+    """Return the part that the ids of an exercise's cells have in common.
+
+    For example, the exercise "01.my_name" gives "my-name".
+    """
     return name.partition(".")[2].replace("_", "-")
 
 
@@ -153,10 +181,10 @@ def _find(cells, name):
 
 
 def _set(one, text, differ):
-    """Put the text into a cell.
+    """Write text into cell `one`, and append the id of the cell to `differ` if its text changes.
 
-    A question is a Markdown quote. It replaces everything from the cell's first quote on, and the
-    text above that quote stays.
+    A question is a Markdown quote. It replaces the first quote in the cell and everything after it,
+    and the text above the quote is kept.
     """
     if text.startswith("> "):
         above = re.match(r"(?:(?!> ).*\n)*", source(one) + "\n")[0].strip()
@@ -176,7 +204,11 @@ def _new(kind, name):
 
 
 def _unfold(cells, name, base):
-    """Replace the cell that contains only `exercise NN.name` with four empty cells."""
+    """Replace the cell that contains only `exercise NN.name` with four empty cells, in place.
+
+    `name` is the name of the exercise, and `base` is the part that the ids of its cells have in
+    common.
+    """
     for at, one in enumerate(cells):
         if one["cell_type"] == "markdown" and source(one).strip("` \n") == f"exercise {name}":
             cells[at : at + 1] = [_new(kind, f"{base}-{part}") for part, kind in PARTS.items()]
@@ -184,9 +216,16 @@ def _unfold(cells, name, base):
 
 
 def _before(cells, function, name, where, text, differ):
-    """Put the text into the Markdown cell `where`, before the cell that calls `function(name)`.
+    """Write text into the Markdown cell directly before the cell that calls `function(name)`.
 
-    The Markdown cell is created if there is none.
+    `where` is the id of the Markdown cell, which is added to `cells` if it does not exist. If no
+    cell calls the function, nothing is changed. The id is appended to `differ` if the text of the
+    cell changes.
+
+    Raises
+    ------
+    Misplaced
+        If the Markdown cell is not directly before the cell that calls the function.
     """
     call = re.compile(rf"\b{function}\(['\"]{re.escape(name)}['\"]")
     at = next(
@@ -207,9 +246,11 @@ def _before(cells, function, name, where, text, differ):
 
 
 def main(arguments, folder=NOTEBOOKS):
-    """Weave every notebook in the folder and return the exit code.
+    """Update every notebook in the folder, and return the exit code.
 
-    It is 1 if --check finds a difference, or if a cell had to be left alone.
+    `arguments` are the options of the command. The exit code is 1 if --check finds a difference, if
+    a cell is missing or in the wrong place, or if a stub was not replaced because a learner has
+    edited it. Otherwise it is 0.
     """
     registered()
     failed = False
@@ -224,17 +265,17 @@ def main(arguments, folder=NOTEBOOKS):
         if "--check" in arguments:
             for name in dict.fromkeys(differ + worked):
                 print(
-                    f"{path.name}: the cell {name} is not as lesson_{path.stem[:2]}/exercises.py has it. Run {COMMAND}"
+                    f"{path.name}: the cell {name} differs from lesson_{path.stem[:2]}/exercises.py. Run {COMMAND}"
                 )
                 failed = True
             continue
         before = path.read_text(encoding="utf-8")
         write(path, notebook | {"cells": cells})
         if path.read_text(encoding="utf-8") != before:
-            print(f"{path.name}: written ({', '.join(differ) or 'its form alone'})")
+            print(f"{path.name}: written ({', '.join(differ) or 'only the layout changed'})")
         for name in worked if "--force" not in arguments else []:
             print(
-                f"{path.name}: a learner has edited {name}, so it was left alone. With --force it becomes the stub."
+                f"{path.name}: a learner has edited {name}, so it was not changed. Use --force to replace it by the stub."
             )
             failed = True
     return int(failed)

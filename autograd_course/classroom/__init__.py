@@ -1,1 +1,4 @@
-"""Tools for teachers: `make class-report` and `make nbgrader`. Learners' files are untrusted input."""
+"""Tools for teachers: `make class-report` and `make nbgrader`.
+
+The files of learners are untrusted input.
+"""

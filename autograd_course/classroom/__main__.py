@@ -1,7 +1,8 @@
-"""Write class.html and class.csv for all progress.json in a folder: `make class-report ARGS=FOLDER`.
+"""Write a report on a class, class.html and class.csv: `make class-report ARGS=FOLDER`.
 
-`make class-report ARGS="FOLDER WHERE"` writes them into the folder WHERE, for example if FOLDER is
-read-only, or if learners could read the result there.
+FOLDER contains the progress.json of each learner. `make class-report ARGS="FOLDER WHERE"` writes
+the report into the folder WHERE, for example if FOLDER is read-only, or if learners could read the
+report there.
 """
 
 import sys
@@ -13,7 +14,11 @@ from .page import page, write_table
 
 
 def main(*arguments):
-    """Write both files; return 0, or an error message, for example if an argument is missing."""
+    """Write class.html and class.csv, and return 0 or an error message.
+
+    The arguments are those of the command: the folder with the records and, if the report belongs
+    elsewhere, the folder for the report.
+    """
     if len(arguments) not in (1, 2):
         return (
             "Name the folder with the records:  make class-report ARGS=FOLDER  "
@@ -45,7 +50,10 @@ def main(*arguments):
 
 
 def _new(path, encoding="utf-8"):
-    """Open a file for writing; replace a link without touching its target."""
+    """Create the file `path` and return it, open for writing text.
+
+    An existing file is deleted first. If it is a link, the file to which it points is not changed.
+    """
     path.unlink(missing_ok=True)
     return open(path, "x", encoding=encoding, newline="", errors="replace")
 

@@ -1,8 +1,9 @@
-"""Collect the records of a class: each progress.json below a folder, from JupyterLab or a page.
+"""Collect the records of a class: each progress.json below a folder.
 
-A file may contain anything: it is read only up to a limit, no code in it is run, no link is
-followed, and a file that cannot be used is left out with a reason. Texts from files pass through
-`plain`, so that they can do no harm where they are shown.
+A record comes from JupyterLab or from a page, and may contain anything. Therefore a file is read
+only up to a size limit, no code in it is run, and no link is followed. A file that cannot be used
+is left out, and the reason is reported. Texts from files pass through `plain`, so that they cannot
+do any harm where they are shown.
 """
 
 import io
@@ -32,19 +33,28 @@ BROKEN = (
 
 
 class LeftOut(Exception):
-    """Report in words why a file is not counted."""
+    """Report that a file is left out; the message is the reason."""
 
 
 def collect(folder):
-    """Return the learners' results, and the files left out.
+    """Return the results of a class, and the files that are left out.
 
-    The result is ({learner: results}, [(file, reason for leaving it out), …]), from every *.json
-    below the folder and in zip files there.
+    Records are read from all *.json files below the folder, also from those in zip files.
 
-    Each learner is named after the file, or after its folder if the file is called progress.json. The
-    results are {"solved": [exercise, …], "tries": {exercise: {hint: times}}, "predictions": {name:
-    (answer, sure, right)}}, in the order of the course, without names that the course does not
-    have.
+    Parameters
+    ----------
+    folder : str or path-like
+        The folder that contains the records of the class, directly or in other folders.
+
+    Returns
+    -------
+    learners : dict
+        For each learner, the results {"solved": [exercise, …], "tries": {exercise: {hint: times}},
+        "predictions": {name: (answer, sure, right)}}. The results are in the order of the course.
+        Exercises and predictions that the course does not have are left out. A learner is named
+        after the file, or after its folder if the file is called progress.json.
+    left_out : list
+        A pair (file, reason) for each file that is left out.
 
     Raises
     ------
@@ -74,7 +84,7 @@ def collect(folder):
 
 
 def plain(text, most):
-    """Return a text from a file as one line of at most `most` characters.
+    """Return a string from a file as a single line, cut to at most `most` characters.
 
     Characters that cannot be printed, or that change the direction of text, become �.
     """
@@ -83,7 +93,7 @@ def plain(text, most):
 
 
 def _learner(where):
-    """Return the name of a record's owner, from its path."""
+    """Return the name of a learner, taken from the path of the learner's record."""
     path = PurePosixPath(where)
     parts = [part.removesuffix(".zip") for part in path.parts[:-1]] + [path.stem]
     while len(parts) > 1 and parts[-1] in ("progress", "notebooks"):
@@ -92,9 +102,10 @@ def _learner(where):
 
 
 def _files(folder):
-    """Yield (path below the folder, content) for every file that may hold a record.
+    """Yield (path, content) for every file below the folder that may hold a record.
 
-    The content is the bytes, or a function that returns them or raises LeftOut.
+    The path is relative to the folder. The content is the bytes of the file, or a function that
+    returns the bytes or raises LeftOut.
     """
     folders = [(folder, "")]
     while folders:
@@ -128,7 +139,13 @@ def _refused(why):
 
 
 def _read(path, most):
-    """Return the bytes of a regular file that is not larger than `most`."""
+    """Return the bytes of a file that has at most `most` bytes.
+
+    Raises
+    ------
+    LeftOut
+        If the file is larger, cannot be read, or is not a regular file.
+    """
     try:
         with open(path, "rb", opener=_careful) as file:
             about = os.fstat(file.fileno())
@@ -142,15 +159,19 @@ def _read(path, most):
 
 
 def _careful(path, flags):
-    """Open a file as os.open does, without waiting for a pipe or following a link.
+    """Open a file like os.open, but do not follow a link and do not wait for a pipe.
 
-    A link may have replaced a file since the folder was read.
+    A link may have replaced the file since the folder was listed.
     """
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0))
 
 
 def _zipped(path, where):
-    """Yield (path, content) as `_files` does, for the files in a zip. Open no zip in a zip."""
+    """Yield (path, content) for the files in a zip archive, in the form of `_files`.
+
+    `path` is the location of the archive, and `where` is its path relative to the folder. An
+    archive inside the archive is not opened.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(_read(path, ZIP))) as zipped:
             members = zipped.infolist()
@@ -172,10 +193,17 @@ def _zipped(path, where):
 
 
 def _member(zipped, one, unpacked):
-    """Return the bytes of a file in a zip, unpacked no further than the limit.
+    """Return the bytes of one file in a zip archive, and stop unpacking at the size limit.
 
-    The limit holds even if the zip states a wrong size. `unpacked` holds the sizes of the files
-    before this file, whose size is appended.
+    The size that the archive states is not trusted. `one` is the archive's entry for the file.
+    `unpacked` is a list of the sizes of the files unpacked so far, and the size of this file is
+    appended to it.
+
+    Raises
+    ------
+    LeftOut
+        If the file, or the files before it together, are too large, or if the file cannot be
+        unpacked.
     """
     if sum(unpacked) > UNPACKED:
         raise LeftOut(
@@ -202,7 +230,13 @@ def _member(zipped, one, unpacked):
 
 
 def _done(content):
-    """Return a learner's results from the bytes of the record."""
+    """Return a learner's results, in the form that `collect` returns, from the bytes of the record.
+
+    Raises
+    ------
+    LeftOut
+        If the bytes are not a valid record of this course.
+    """
     try:
         text = content.decode("utf-8-sig")
         ours = isinstance(found := json.loads(text), dict) and "exercises" in found

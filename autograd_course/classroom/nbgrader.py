@@ -1,8 +1,10 @@
-"""Write a lesson as nbgrader's source version into a course folder: `make nbgrader ARGS="03 FOLDER"`.
+"""Write a lesson as an assignment for nbgrader: `make nbgrader ARGS="03 FOLDER"`.
 
-Each exercise that is not optional is worth a point. Its stub is nbgrader's autograded answer, with
-the solution in a region that nbgrader removes. A hidden test below its check runs the same check.
-This module works without nbgrader, which is the extra `nbgrader` of pyproject.toml.
+FOLDER is the course folder of nbgrader, and the result is nbgrader's source version of the
+assignment. Each exercise that is not optional is worth one point. Its stub is an autograded answer,
+with the solution in a region that nbgrader removes. A hidden test below its check runs the same
+check again. This module works without the package nbgrader, which the extra `nbgrader` in
+pyproject.toml installs.
 """
 
 import sys
@@ -17,7 +19,7 @@ c.CourseDirectory.course_id = "autograd"
 c.ClearSolutions.code_stub = {"python": ""}      # what learners fill in is the stub with its ..., and nothing more
 c.Execute.timeout = 300                          # seconds a cell
 """
-TEST = """# Once this is handed in, the course's own check is asked here.
+TEST = """# After submission, the course's own check runs here.
 ### BEGIN HIDDEN TESTS
 from autograd_course.grading import check as _asked
 _verdict = _asked("{name}", {answer})
@@ -26,9 +28,9 @@ assert _verdict.status == "right", _verdict
 
 
 def source_version(cells, lesson):
-    """Return the cells of a lesson's notebook in the form of nbgrader's source version.
+    """Return new cells for nbgrader's source version of a lesson, made from the lesson's cells.
 
-    The given cells are not changed.
+    `lesson` is the number of the lesson, such as "03". The given cells are not changed.
     """
     graded = {
         stem(name): one
@@ -57,7 +59,10 @@ def source_version(cells, lesson):
 
 
 def _cell(one, text, exercise, **kind):
-    """Return a code cell with this text and the metadata for nbgrader."""
+    """Return a copy of cell `one` with a new text and the metadata that nbgrader needs.
+
+    `kind` holds further entries of this metadata, such as grade=True.
+    """
     name = f"{stem(exercise.name)}-{'points' if kind['grade'] else 'answer'}"
     about = {"grade_id": name, "cell_type": "code", "schema_version": 3, "task": False} | kind
     return one | {
@@ -67,9 +72,10 @@ def _cell(one, text, exercise, **kind):
 
 
 def main(lesson="", folder="", *more):
-    """Write the source notebook and, if there is none, the config; return 0 or an error message.
+    """Write the assignment of a lesson, and return 0 or an error message.
 
-    The files are FOLDER/source/lesson_NN/…ipynb and FOLDER/nbgrader_config.py.
+    The files are FOLDER/source/lesson_NN/NN_….ipynb and, if it does not exist yet,
+    FOLDER/nbgrader_config.py. The arguments are those of the command.
     """
     found = (
         sorted(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))

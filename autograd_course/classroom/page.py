@@ -1,4 +1,7 @@
-"""Write a class's page and table: exercises solved, common mistakes, certain but wrong answers."""
+"""Write a report on a class, as a web page and as a table.
+
+The report shows the exercises solved, common mistakes, and answers that were certain but wrong.
+"""
 
 import csv
 import re
@@ -56,9 +59,9 @@ background:linear-gradient(to top,var(--value-ground) var(--done),transparent va
 
 
 def page(learners, left_out=()):
-    """Return the HTML page of a class, from the result of `collect`.
+    """Return the report on a class as an HTML page, from the two results of `collect`.
 
-    The page is self-contained, and works in light and dark mode and in print.
+    The page needs no other files. It has a light and a dark mode and can be printed.
     """
     css = CSS.replace("FONT", style.FONT).replace("MONO", style.MONO)
     sheets = (
@@ -76,8 +79,8 @@ def page(learners, left_out=()):
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The class</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{sheets}</style></head>'
-        f"<body><h1>The class</h1><p>{counted(len(learners), 'record')}. This page gives no marks: it says what to "
-        f"talk about next. In class.csv there is a line for each learner and question.</p>{shown}</body></html>"
+        f"<body><h1>The class</h1><p>{counted(len(learners), 'record')}. This page gives no marks. It suggests what "
+        f"to discuss next. The file class.csv has a line for each learner and question.</p>{shown}</body></html>"
     )
 
 
@@ -85,13 +88,16 @@ def page(learners, left_out=()):
 
 
 def exercises(learners):
-    """Return the counts for every exercise that at least one learner tried.
+    """Return a dict from every exercise that at least one learner tried to its counts.
 
-    The result is {exercise: {"solved", "stuck", "tries", "wrong"}}.
+    `learners` is the first result of `collect`. The counts are a dict:
 
-    "solved" and "stuck" (tried but not solved) are numbers of learners. "tries" is the median
-    number of tries of those who solved the exercise, or None if no record has this number. "wrong"
-    is [(hint, learners, times), …], the most frequent hint first.
+    - "solved" is the number of learners who solved the exercise;
+    - "stuck" is the number of learners who tried but did not solve it;
+    - "tries" is the median number of tries of those who solved it, or None if no record has this
+      number;
+    - "wrong" is a list of (hint, number of learners, number of times), the most frequent hint
+      first.
     """
     found = {}
     for name in EXERCISES:
@@ -113,12 +119,14 @@ def exercises(learners):
 
 
 def predictions(learners):
-    """Return the counts for every prediction that at least one learner made.
+    """Return a dict from every prediction that at least one learner made to its counts.
 
-    The result is {prediction: {"made", "right", "sure and wrong", "wrong"}}.
+    `learners` is the first result of `collect`. The counts are a dict:
 
-    The first three are numbers of learners; "wrong" is [(answer, learners), …], the most frequent
-    answer first.
+    - "made" is the number of learners who made the prediction;
+    - "right" is the number of learners who were right;
+    - "sure and wrong" is the number of learners who were certain but wrong;
+    - "wrong" is a list of (answer, number of learners), the most frequent answer first.
     """
     found = {}
     for name in PREDICTIONS:
@@ -134,9 +142,9 @@ def predictions(learners):
 
 
 def table(learners):
-    """Return the rows of the CSV, header first.
+    """Return the rows of class.csv as a list of tuples, with the header first.
 
-    There is one row for each learner and each exercise or prediction in the record.
+    There is a row for each exercise and each prediction in the record of each learner.
     """
     rows = [("learner", "kind", "name", "right", "wrong tries", "sure", "hints, or the answer")]
     for learner, one in learners.items():
@@ -165,9 +173,9 @@ def table(learners):
 
 
 def write_table(learners, file):
-    """Write the CSV into an open file.
+    """Write the table on a class as CSV into an open file.
 
-    A ' is put before any text that a spreadsheet would take for a formula.
+    A ' is put before any text that a spreadsheet would interpret as a formula.
     """
     writer = csv.writer(file)
     for row in table(learners):
@@ -183,18 +191,18 @@ def write_table(learners, file):
 
 
 def _talk(learners):
-    """Return the HTML that lists what to discuss with the class.
+    """Return an HTML list of topics to discuss with the class.
 
-    The list shows where most learners were certain but wrong, and where most are stuck, with the
-    most frequent answers and hints.
+    The topics are the predictions on which most learners were certain but wrong, and the exercises
+    on which most learners are stuck, each with the most frequent answer or hint.
     """
     items = []
     for name, one in _most(predictions(learners), "sure and wrong"):
         said, many = one["wrong"][0]
         items.append(
-            f"<b>{escape(name)}: {one['sure and wrong']} of {one['made']} were certain, and wrong.</b>"
+            f"<b>{escape(name)}: {one['sure and wrong']} of {one['made']} were certain but wrong.</b>"
             f"<blockquote>{_html(PREDICTIONS[name].question)}</blockquote>"
-            f"<p>{counted(many, 'learner')} said <code>{escape(said)}</code>.</p>"
+            f"<p>{counted(many, 'learner')} answered <code>{escape(said)}</code>.</p>"
             f"{_html(PREDICTIONS[name].reveal)}"
         )
     for name, one in _most(exercises(learners), "stuck"):
@@ -205,28 +213,34 @@ def _talk(learners):
             for hint in each["tries"].get(name, ())
             if hint
         ).most_common(1)
-        told = "".join(f"<p>{many} of them got: “{escape(hint)}”</p>" for hint, many in hints)
+        told = "".join(
+            f"<p>{many} of them got the hint “{escape(hint)}”</p>" for hint, many in hints
+        )
         items.append(
-            f"<b>{escape(name)}: {one['stuck']} tried it and have not solved it, {one['solved']} have.</b>"
+            f"<b>{escape(name)}: {one['stuck']} tried it but have not solved it, and {one['solved']} have.</b>"
             f"<blockquote>{_html(EXERCISES[name].question)}</blockquote>{told}"
         )
     cards = "".join(f"<li>{item}</li>" for item in items)
     return "<h2>To discuss next</h2>" + (
         f'<ul class="talk">{cards}</ul>'
         if items
-        else "<p>No learner was certain and wrong, and no learner is stuck.</p>"
+        else "<p>No learner was certain but wrong, and no learner is stuck.</p>"
     )
 
 
 def _most(found, what):
-    """Return the first few (name, counts), ordered by the count `what`, without counts of 0."""
+    """Return the entries of `found` with the largest count `what`, as pairs (name, counts).
+
+    There are at most FIRST of them, the largest count first. Entries with a count of 0 are left
+    out.
+    """
     return [
         one for one in sorted(found.items(), key=lambda one: -one[1][what])[:FIRST] if one[1][what]
     ]
 
 
 def _where(learners):
-    """Return the HTML table of progress: one row for each learner, one column for each lesson.
+    """Return an HTML table of progress, with a row for each learner and a column for each lesson.
 
     Lessons that no learner has begun are left out.
     """
@@ -328,7 +342,11 @@ def _left(left_out):
 
 
 def _heading(before, lesson):
-    """Return the heading row above the first line of a lesson."""
+    """Return a list with a table row that contains the title of a lesson, or an empty list.
+
+    `before` is the number of the lesson in the row above, and `lesson` is that of the next row. The
+    list is empty if they are equal.
+    """
     title = record.lessons(NOTEBOOKS).get(lesson, lesson)
     return [f'<tr><th scope="rowgroup" colspan="4"><b>{escape(title)}</b></th></tr>'] * (
         before != lesson
@@ -373,7 +391,7 @@ SIGNS = {
 def _html(markdown):
     """Convert the course's Markdown to HTML, with formulas as plain letters and signs.
 
-    The result suffices to recognise a question.
+    The formulas are simplified, but a reader can recognise the question.
     """
     return re.sub(
         r"\\\((.+?)\\\)|\$\$\s*(.+?)\s*\$\$",
@@ -384,7 +402,10 @@ def _html(markdown):
 
 
 def _spelled(tex):
-    r"""Convert a formula to HTML: \frac{1}{2} w_1^2 is ½ w<sub>1</sub><sup>2</sup>."""
+    r"""Convert a TeX formula to simple HTML.
+
+    For example, \frac{1}{2} w_1^2 becomes ½ w<sub>1</sub><sup>2</sup>.
+    """
     tex = re.sub(
         r"\\(?!frac|sqrt)([a-z]+)",
         lambda found: SIGNS.get(found[1], found[1]),

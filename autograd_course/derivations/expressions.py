@@ -116,37 +116,38 @@ class Unreadable(Exception):
 
 
 def parse(text, letters, arrays=(), *, vectors=(), indices=(), tight=False, wide=False):
-    """Return the tree of a formula.
+    """Parse a formula that a learner has typed, and return its tree.
 
     Parameters
     ----------
     text : str
-        The right-hand side of an equation, as in `y dz + z*dy`, `-g*z/y`, `1 - tanh^2 x`,
-        `sum_j g[i,j] B[k,j]` or `g @ B.T`.
+        The right-hand side of an equation, such as `y dz + z*dy`, `-g*z/y`, `1 - tanh^2 x`, `sum_j
+        g[i,j] B[k,j]` or `g @ B.T`.
     letters : sequence of str
         The names that the formula may contain.
     arrays : sequence of str
         The letters that are matrices. Two matrices side by side, or with `·` between them, are
         multiplied as matrices.
     vectors : sequence of str
-        The arrays that have one index, so that `sum(g)` is the sum of all entries of g.
+        The arrays that have a single index, so that `sum(g)` is the sum of all entries of g.
     indices : sequence of str
         The names that an index may have.
     tight : bool
-        If True, a product without a sign binds more tightly than a division.
+        If True, a product without a sign binds more tightly than a division: 1/2x is 1/(2x).
     wide : bool
-        If True, a number added to an exponent or subtracted from it is part of the exponent: x^n-1.
+        If True, a number added to an exponent or subtracted from it is part of the exponent: x^n-1
+        is x^(n-1).
 
     Raises
     ------
     Unreadable
-        The message tells the learner what to write instead.
+        If the text is not a formula. The message tells the learner what to write instead.
     """
     return _Parser(text, letters, arrays, vectors, indices, tight, wide).whole()
 
 
 def _plain(text):
-    """Return a typed text with all accepted spellings replaced by those of the grammar."""
+    """Return a typed text with every accepted spelling replaced by the one that the parser reads."""
     text = text.lstrip(" =$").rstrip(" .,;$")
     for (small, plain), opened, closed in [(_SUPERSCRIPTS, "^(", ")"), (_SUBSCRIPTS, "_{", "}")]:
         table = str.maketrans(small, plain)
@@ -464,7 +465,10 @@ def as_tex(tree):
 
 
 def _letter(name):
-    """Return the TeX of a name. Single letters, dz and dx are in italics, and longer names upright."""
+    """Return the TeX of a name.
+
+    Single letters and differentials such as dz are set in italics. Longer names are set upright.
+    """
     if name == "ŷ":
         return r"\hat y"
     return name if len(name) == 1 or re.fullmatch("d[a-zA-Z]", name) else rf"\mathrm{{{name}}}"

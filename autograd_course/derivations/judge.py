@@ -60,10 +60,8 @@ class Step:
         The indices on the left side.
     mistakes : tuple of (str, str)
         Pairs (wrong line, sentence that explains the mistake). If the line has the right value but
-        is not
-        the required line, for example a copy of the left side, its sentence begins with "It is
-        equal",
-        and it is recognised by its form instead of its value.
+        is not the required line, for example a copy of the left side, its sentence begins with "It
+        is equal", and it is recognised by its form instead of its value.
     rivals : tuple of str
         Two wrong reasons, offered as choices next to `reason`; () if the learner is not asked for
         it.
@@ -89,10 +87,8 @@ class Derivation:
     ----------
     letters : dict
         For each letter, the shape of its random value, or the `range` of whole numbers from which
-        its
-        value is drawn, or a formula in the letters before it. A key such as "p[i]" defines the
-        entries of
-        the array p by a formula.
+        its value is drawn, or a formula in the letters before it. A key such as "p[i]" defines the
+        entries of the array p by a formula.
     steps : tuple of Step
         The lines, from the first to the last.
     given : str
@@ -231,8 +227,7 @@ def evaluate(tree, values, sizes, bound):
     -------
     ndarray
         Shape (points, one axis for each index, rows, columns). The axis of an index has length 1 if
-        the
-        value does not depend on this index.
+        the value does not depend on this index.
 
     Raises
     ------
@@ -317,7 +312,7 @@ def _refuse_unbound(entry, bound):
 def _entry(name, indices, values, sizes, bound):
     """Return the value of the array entry name[indices], in the form that `evaluate` returns.
 
-    `indices` is a text such as "ij", and the other arguments are those of `evaluate`.
+    `indices` is a string such as "ij", and the other arguments are those of `evaluate`.
     """
     shown = f"`{as_text(('entry', name, indices))}`"
     _refuse_unbound(("entry", name, indices), bound)
@@ -350,8 +345,7 @@ class Verdict:
     ----------
     kind : str
         "right", "wrong", "unreadable", or "equal" if the line has the right value but is not the
-        required
-        line.
+        required line.
     message : str
         The text that is shown at once.
     hint : str
@@ -371,7 +365,10 @@ _MEANT = {"tight": "what you divide by", "wide": "the whole exponent"}
 
 
 def judge(derivation, number, typed):
-    """Return the Verdict on the text `typed` as the right side of step `number`, counted from 0."""
+    """Return the Verdict on the text that a learner typed as the right side of a step.
+
+    `number` is the index of the step, from 0.
+    """
     with np.errstate(all="ignore"):
         return _judge(derivation, number, typed)
 
@@ -714,7 +711,8 @@ def _entry_repairs(derivation, letters, tree):
 def _all_entries(derivation, letters):
     """Yield the tree of every array entry that the derivation's letters and indices allow.
 
-    The indices of an entry differ from each other, and their sizes fit the shape of the array.
+    The indices of an entry differ from each other, and each has as many values as its axis of the
+    array.
     """
     points, sizes = derivation.points(), derivation.sizes
     for name in letters:

@@ -67,9 +67,9 @@ def derive(name):
 class DerivationPanel(Panel):
     """Show a derivation, and ask for its lines one after another.
 
-    `lines` is a list of the lines that are done, each as [text, True if it was shown to the
-    learner]. `line` is the widget for the current line, or None at the end. `number` is the index
-    of the current step.
+    `lines` is a list of the accepted lines, each as [text, True if it was shown to the learner].
+    `line` is the widget for the current line, or None at the end. `number` is the index of the
+    current step.
     """
 
     def __init__(self, name, derivation):
@@ -220,9 +220,11 @@ def _key_row(panel):
 
 
 class Line(widgets.VBox):
-    """Ask for the current line of `panel`, with a text box, the parsed line, and two buttons.
+    """Ask the learner for the current line of a derivation.
 
-    If the learner checks the same wrong line twice, the exact hint is shown.
+    The widget shows a text box, the line as it was parsed, and two buttons. If the learner checks
+    the same wrong line twice, the exact hint is shown. `panel` is the DerivationPanel or FromMemory
+    that asks.
     """
 
     def __init__(self, panel):
@@ -353,10 +355,11 @@ def spoken(key):
 
 
 def keys(derivation):
-    """Return a list of the letters, indices, functions, digits and signs for the derivation's keys.
+    """Return the labels of the keys with which a learner can type the lines of a derivation.
 
-    The keys are the same for every line, so that they do not show which letters a line needs. They
-    are sufficient to type every line, so that a phone needs no keyboard.
+    They are letters, indices, functions, digits and signs. The keys are the same for every line, so
+    that they do not show which letters a line needs. They are sufficient to type every line, so
+    that a phone needs no keyboard.
     """
     trees = [part for step in derivation.steps for part in parts(derivation.read(step.right))]
     functions = [name for name in FUNCTIONS if any(part[:2] == ("call", name) for part in trees)]
@@ -370,7 +373,8 @@ def keys(derivation):
 def _as_html(derivation):
     """Return the derivation as HTML for a page or for print.
 
-    The lines that a learner types are empty boxes, and a fold below contains all lines.
+    The lines that a learner types are empty boxes. Below them is a block, closed at first, with all
+    lines.
     """
     drawn = [_drawn(derivation, step, step.right) for step in derivation.steps]
     lines = [f"{line}\u2003{step.reason}" for step, line in zip(derivation.steps, drawn)]

@@ -1,6 +1,6 @@
 """Define Axes, a coordinate system in SVG.
 
-A drawing on these axes is redrawn twice as fast as with matplotlib when a slider moves.
+When a slider moves, these axes are redrawn twice as fast as those of matplotlib.
 """
 
 from math import floor, log10
@@ -87,9 +87,10 @@ class Axes:
         self.words(px + 36, py, words, colour, "start", 13, halo=True)
 
     def straight(self, x, y, slope, colour=style.INK, width=2.0, dash="none", ways=(-1, 1)):
-        """Draw a straight line with this slope, starting at (x, y) in data coordinates.
+        """Draw a straight line with this slope through the point (x, y), in data coordinates.
 
-        `ways` holds the directions in which the line is drawn: -1 for left, 1 for right, or both.
+        `ways` holds the directions in which the line extends from the point: -1 for left, 1 for
+        right, or both.
         """
         far = self.x[1] - self.x[0]
         if slope:
@@ -130,7 +131,7 @@ def round_step(least):
 def ticks(low, high, most=6):
     """Return ticks at round numbers from `low` to `high`, as a list of (position, label).
 
-    There are about `most` of them, at most `most` + 1.
+    There are at most `most` + 1 ticks.
     """
     step = round_step((high - low) / most)
     return [

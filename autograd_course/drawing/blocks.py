@@ -34,8 +34,7 @@ def broadcast_blocks(sign, pick=None, **arrays):
         "+", "-", "*" or "/".
     pick : int or tuple, optional
         The index of a cell in the last array. A frame marks this cell, its copies, and the entries
-        of the
-        result that depend on it.
+        of the result that depend on it.
     **arrays : array_like or tuple
         The arrays, by name. For a shape in place of an array, cells without numbers are drawn.
 
@@ -160,10 +159,10 @@ def _reduce(operation, arrays):
 
 
 def _misfit(shapes, blocks, sign, formula):
-    """Draw the arrays without stretching them, and name each axis on which they do not fit.
+    """Return a Picture of arrays whose shapes do not fit, with the axes on which they do not.
 
-    `shapes` and `blocks` are dicts from the name of each array to its shape and to its numbers or
-    None.
+    `shapes` is a dict from the name of each array to its shape, and `blocks` to its numbers or
+    None. `sign` is drawn between the arrays.
     """
     said = [
         f"{f' {sign} '.join(f'{name} {shape}' for name, shape in shapes.items())}: these shapes do not fit"
@@ -205,19 +204,21 @@ def _bold(name):
 
 
 def filled(x, y, value, look, framed):
-    """Return an SVG cell at (x, y) with the number `value` in it; the cell is empty if it is None.
+    """Return an SVG cell at (x, y), in px, with the number `value` in it.
 
-    `look` is a key of formatting.LOOKS. `framed` adds a thick frame.
+    If `value` is None, the cell is empty. `look` is a key of formatting.LOOKS. `framed` adds a
+    thick frame.
     """
     text = "" if value is None else number(value)
     return cell(x, y, WIDE, HIGH, text, look, framed=framed)
 
 
 def _block(parts, x, name, note, shape, values, own, frames):
-    """Append the SVG of a block and its name to `parts`, and return the x of its right edge.
+    """Append the SVG of a block of cells to `parts`, and return the x of its right edge.
 
-    `x` is the left edge, in px. `values` are the numbers in the cells, or None. The masks `own` and
-    `frames` tell which cells are not copies and which cells get a frame.
+    `x` is the left edge, in px. `name` and `note` are the two lines of text above the block.
+    `values` are the numbers in the cells, or None. The masks `own` and `frames` tell which cells
+    are not copies and which cells get a frame.
     """
     sheets, rows, columns = _three(shape)
     width = max(columns * WIDE, 8.5 * len(name), 7.5 * len(note))

@@ -1,4 +1,4 @@
-"""Format the content of pictures: numbers as text; text, cells and scans as SVG strings."""
+"""Format the content of pictures: numbers as strings, and text, cells and images as SVG."""
 
 import struct
 import zlib
@@ -43,7 +43,7 @@ def counted(n, what):
 
 
 def minus(text):
-    """Replace every hyphen in a text by a true minus sign."""
+    """Replace every hyphen in a string by a true minus sign."""
     return text.replace("-", "−")
 
 

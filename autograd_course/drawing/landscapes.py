@@ -34,15 +34,14 @@ ROWS, COLUMNS = 60, 90  # points of the grid on which a classifier is evaluated
 def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
     """Return a Picture of a loss over two weights, as contours, with the paths of optimizers.
 
-    The contours are darker where the loss is lower. To play the steps, use `explore(...,
-    step=range(n))`.
+    The contours are darker where the loss is lower. To play the steps, draw the picture with
+    `explore` for each step in range(n).
 
     Parameters
     ----------
     f : callable
         The loss: takes two arrays of the same shape and returns an array of this shape. Define it
-        only
-        once, because its contours are cached.
+        only once, because its contours are cached.
     paths : dict
         For each optimizer, its name and the points that it visited, of shape (n, 2). At most five.
     span : ((float, float), (float, float))
@@ -190,9 +189,10 @@ def boundary(points, labels, p, title, pull=None):
     quick to draw:
 
         where = plane(X)
-        maps[step] = probabilities(model, where)            # in the training loop
-        explore(lambda step: boundary(X, y, maps[step], f"After {step} steps"), step=range(0, 301,
-        10))
+        maps[step] = probabilities(model, where)  # in the training loop
+        explore(
+            lambda step: boundary(X, y, maps[step], f"After {step} steps"), step=range(0, 301, 10)
+        )
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ def svg(view_box, body, text, unit="px", even=False):
 
 
 def _kept_within(found, left, wide):
-    """Return the SVG of a text, shifted if it would not fit inside the picture on a phone.
+    """Return the SVG of a line of text, shifted if it would not fit inside the picture on a phone.
 
     `found` is a match of WORDS, `left` is the left edge of the picture, and `wide` is the factor by
     which a phone compresses its width.
@@ -117,7 +117,7 @@ def beside(*drawings):
 
 
 def begins_at(x, wide):
-    """Return CSS for content that is wider than its frame, which moves the point x to the middle.
+    """Return CSS that moves the point x of wide content to the middle of a narrower frame.
 
     `x` and `wide`, the width of the content, are CSS lengths.
     """
@@ -125,10 +125,10 @@ def begins_at(x, wide):
 
 
 def fitting(drawn, placed):
-    """Return the HTML of a drawing in a wide form and, if there is one, a form for narrow windows.
+    """Return the HTML of a drawing in a wide layout and, if there is one, a narrow layout.
 
-    The wide form is `drawn(placed)`. In windows below 720 px, `drawn(placed.down)` replaces it,
-    unless `placed.down` is empty.
+    `placed` is the wide layout, and `placed.down` is the layout for windows below 720 px, or None.
+    The function `drawn` takes a layout and returns its HTML.
     """
     if not placed.down:
         return drawn(placed)

@@ -60,8 +60,8 @@ FORMULAS = {  # z, where the name of the row is not how it is written
 def derived():
     """Return a dict from the name of each row of ops.py to the lesson that derives the row.
 
-    A lesson is a text such as "03", or None for a row whose heading in ops.py names no lesson. The
-    rows are in the order of ops.py.
+    A lesson is a string such as "03", or None for a row whose heading in ops.py names no lesson.
+    The rows are in the order of ops.py.
     """
     lesson, found = None, {}
     for line in inspect.getsource(ops).splitlines():
@@ -75,15 +75,15 @@ def derived():
 
 
 def table_of_rules(lesson):
-    """Draw a table of all rows that the course derives up to a lesson. Return the Picture.
+    """Return a Picture of all rows that the course has derived by the end of a lesson.
 
-    `lesson` is the number of the lesson, such as "03", which is included. The table shows the
-    formula of each row and its rules as they are written in ops.py.
+    `lesson` is the number of the lesson, such as "03". The table shows the formula of each row and
+    its rules as they are written in ops.py.
 
     Raises
     ------
     ValueError
-        If `lesson` is not a text of two digits.
+        If `lesson` is not a string of two digits.
     """
     if not (isinstance(lesson, str) and re.fullmatch(r"\d\d", lesson)):
         raise ValueError(
@@ -147,8 +147,8 @@ def table_of_rules(lesson):
 def _columns(row, lesson):
     """Return the rules of a row as a list of (letter of the input, code of the rule, comment).
 
-    Inputs without a rule are left out. If a rule is derived after `lesson`, the name of that lesson
-    replaces its code.
+    Inputs without a rule are left out. If a rule is derived after the lesson with the number
+    `lesson`, a note that names the later lesson replaces its code.
     """
     if row.arity is None:
         return [("each", *body(row.rule(0)))]

@@ -22,8 +22,7 @@ def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
         True if there is a line above each row.
     wide : bool
         True if the table is as wide as the page, and its second column fills the remaining width.
-        On a phone,
-        the site then stacks the cells of a row.
+        On a phone, the site then stacks the cells of a row.
     style, cell : str
         The CSS of the table, and of every cell.
     """

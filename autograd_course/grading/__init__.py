@@ -36,9 +36,9 @@ In a notebook, `check("01.central", answer)` checks an answer to the exercise th
         for f, x, h in [(np.exp, 1.0, 1e-4), (np.sin, -2.0, 0.1)]:
             expect_call(answer, f, x, h, gives=right(f, x, h), hints=central.mistakes)
 
-Then put a Markdown cell that contains only `exercise 01.central` into the notebook, and run
-`python -m autograd_course.sync_notebooks`. The command replaces this cell by four cells: question,
-stub, check and hints. Run the command again after every change of the declaration, and never edit the
+Then put a Markdown cell that contains only `exercise 01.central` into the notebook, and run `python
+-m autograd_course.sync_notebooks`. The command replaces this cell by four cells: question, stub,
+check and hints. Run the command again after every change of the declaration, and never edit the
 four cells. Further answers for the tests are in `tests/lessons/lesson_01/wrong_answers.py`:
 
     cases(
@@ -52,43 +52,45 @@ four cells. Further answers for the tests are in `tests/lessons/lesson_01/wrong_
   learner can skip it.
 - The decorated function is the check. It stops at the first difference. If it returns, the answer
   is right, and the verdict shows `why`.
-- `expect(got, right, tried=...)` compares a value: a number, an array, a tuple, a Boolean or a text.
-  `expect_call(f, *args, gives=...)` calls the learner's function and compares its result. If the
-  expected value would give the answer away, describe it in words with `shown`.
+- `expect(got, right, tried=...)` compares a value: a number, an array, a tuple, a Boolean or a
+  text. `expect_call(f, *args, gives=...)` calls the learner's function and compares its result. If
+  the expected value would give the answer away, describe it in words with `shown`.
 - `expect_rule(answer, ag.multiply, 0)` tests a rule of the table with random upstream gradients,
   whole numbers, broadcasting, one array as both arguments, and two calls. `expect_engine(answer)`
   tests a scalar engine: a class with + and *, `.backward()` and `.grad`.
   `mistakes=of_rule(ag.multiply, 0)` and `mistakes=of_engine()` are the matching wrong answers.
-- `mistakes` is a list of pairs (wrong answer, hint). The wrong answer is a value, or a function like
-  the learner's. Each pair is used twice: a learner who gives this answer gets the hint, and a test
-  checks that the hint appears. mistakes.py defines the mistakes that many exercises share. The list
-  may also contain recognisers. A recogniser is a function of the learner's value and the expected
-  value that returns a hint or None: `times(c, sentence)`, `without(g, sentence)`, or your own.
+- `mistakes` is a list of pairs (wrong answer, hint). The wrong answer is a value, or a function
+  like the learner's. Each pair is used twice: a learner who gives this answer gets the hint, and a
+  test checks that the hint appears. mistakes.py defines the mistakes that many exercises share. The
+  list may also contain recognisers. A recogniser is a function of the learner's value and the
+  expected value that returns a hint or None: `times(c, sentence)`, `without(g, sentence)`, or your
+  own.
 - An `edit(old, new, hint)` in `mistakes` declares a wrong answer as a change to the text of the
   solution. It may change several places: `edit(old, new, old, new, hint)`. Each old text must occur
   exactly once in the solution. For an answer in several parts, `central.mistakes_in(0)` returns the
   mistakes of the first part.
-- In `cases`, `wrong` lists further wrong answers or edits. Each comes with the kind of cause that its
-  verdict must name: a kind from causes.py, such as "sign"; "none"; "own: " and the beginning of a
-  hint of the exercise; or "mistake 3" for the hint of the third mistake, so that you can reword a
-  hint without changing a test. An exercise needs at least four wrong answers, including its mistakes.
+- In `cases`, `wrong` lists further wrong answers or edits. Each comes with the kind of cause that
+  its verdict must name: a kind from causes.py, such as "sign"; "none"; "own: " and the beginning of
+  a hint of the exercise; or "mistake 3" for the hint of the third mistake, so that you can reword a
+  hint without changing a test. An exercise needs at least four wrong answers, including its
+  mistakes.
 - In `cases`, `accepted` lists right answers in other styles (loops, einsum, a library function,
-  different algebra). Each is the text of a stub cell, a single expression, or an edit without a hint.
-  The tests run the check on each, and the verdict must be "right". If the notebook continues with
-  `yours_or_ours`, the tests also run all the cells that follow with this answer.
+  different algebra). Each is the text of a stub cell, a single expression, or an edit without a
+  hint. The tests run the check on each, and the verdict must be "right". If the notebook continues
+  with `yours_or_ours`, the tests also run all the cells that follow with this answer.
 - `names=lambda: {"train": train}` returns the names from the notebook that the solution uses. They
   are defined when edits and accepted answers run, along with np, ag, the names of the module, and
   the names that the solutions of the lesson's earlier exercises define.
 - These mistakes are recognised automatically: a function that returns nothing or prints its result,
-  a wrong shape (a broadcast axis, a lost axis, a transpose), swapped parts of a tuple, a result that
-  is exactly double, half or negative, degrees, the base of a logarithm, a constant factor or addend,
-  truncation, and the common errors of Python.
+  a wrong shape (a broadcast axis, a lost axis, a transpose), swapped parts of a tuple, a result
+  that is exactly double, half or negative, degrees, the base of a logarithm, a constant factor or
+  addend, truncation, and the common errors of Python.
 - If no hint of the exercise applies, and the answer differs from the solution in one or two places,
   the verdict names these places: `look      at the - in line 2, x - y`.
 - For anything else, use `raise Wrong(tried, got, expected, hint)`. Each argument is text, and
   `hint` may be "".
-- A check may return a remark, such as "it fails on a deep graph". The verdict shows the remark below
-  "right", after the word "but".
+- A check may return a remark, such as "it fails on a deep graph". The verdict shows the remark
+  below "right", after the word "but".
 - `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell returns the
   learner's answer if it is right, and otherwise the solution's, so that the rest of the lesson
   runs.
@@ -146,8 +148,7 @@ class Exercise:
         Lesson and short name, such as "01.central".
     check : callable
         The decorated function. It takes the learner's answer and raises Wrong or NotYet unless the
-        answer
-        is right.
+        answer is right.
     minutes : int
         The time that the exercise takes.
     difficulty : str
@@ -156,18 +157,17 @@ class Exercise:
         From 1 (can be skipped) to 3 (later lessons build on it).
     question, explained, why : str
         Markdown: the question, the explanation below the solution, and the reason shown after a
-        right
-        answer.
+        right answer.
     stub, solution : str
         Code: the cell that the learner starts from, and a right answer.
     hints : list
-        Markdown texts, or pairs (title, text).
+        Markdown strings, or pairs (title, text).
     listed : list
         The mistakes as they were declared, with edits not applied.
     names : callable
         Returns a dict of the notebook's variables that the solution uses.
     playground : str
-        The text that the playground draws, or "".
+        The code of a function that the playground draws, or "".
     """
 
     name: str
@@ -194,8 +194,8 @@ class Exercise:
     def mistakes(self):
         """Return the list of mistakes, with every `edit` replaced by (wrong answer, hint).
 
-        An entry is such a pair, or a recogniser: a function that takes the learner's answer and the
-        expected one, and returns a hint or None.
+        The list also contains recognisers. A recogniser is a function that takes the learner's
+        answer and the expected answer, and returns a hint or None.
         """
         return [*map(self.run, self.listed)]
 
@@ -269,7 +269,8 @@ def exercise(
     """Register the decorated function as the check of the exercise `name`.
 
     The decorated name becomes an Exercise. The docstring of this module explains the arguments.
-    `playground` is a text that the playground draws: the verdict on a wrong answer links to it.
+    `playground` is the code of a function; the verdict on a wrong answer links to the playground,
+    which draws this function.
 
     Raises
     ------
@@ -309,7 +310,7 @@ def exercise(
 def _text(markdown):
     """Return Markdown without indentation, with each paragraph and list item on one line.
 
-    The lines of a text that contains a block of code are not joined.
+    If the text contains a block of code, its lines are not joined.
     """
     text = cleandoc(markdown)
     return text if "```" in text else re.sub(r"(?<=\S)\n(?![\s|#]|\$\$|[*-] |\d+\. )", " ", text)
@@ -320,7 +321,7 @@ def check(name, answer):
 
     `answer` is a value, a function or a class, or a tuple of them if the answer has several parts.
     An error that the answer raises becomes part of the verdict. A right or wrong answer is recorded
-    in the learner's progress.
+    in the learner's progress. If there is no such exercise, the verdict says so.
     """
     name = str(name)
     if re.match(r"\d\d\.", name) and (LESSONS / f"lesson_{name[:2]}").is_dir():
@@ -397,9 +398,9 @@ def check(name, answer):
 
 
 def _tried(error):
-    """Return a text for the call that raised `error`, or "" if the call is unknown.
+    """Return a description of the call that raised `error`, or "" if the call is unknown.
 
-    The text is the one that the exercise gives to the call, if it gives one.
+    If the exercise describes the call itself, its description is returned.
     """
     difference = getattr(error, "raised_in", None)
     return getattr(error, "tried", "") or (rows(difference)[0] if difference else "")
@@ -409,7 +410,7 @@ OURS = []  # solutions that yours_or_ours returned, so that a later check does n
 
 
 def yours_or_ours(name, answer, **names):
-    """Return the learner's answer if it is right, or else the answer of the solution.
+    """Return the learner's answer if it is right, and otherwise the one that the solution defines.
 
     An answer counts as right if the check accepts it without a remark. A printed line tells the
     learner which of the two answers the lesson uses from now on. `names` are the notebook's
@@ -433,7 +434,7 @@ def yours_or_ours(name, answer, **names):
 def registered():
     """Import the exercises of every lesson and return a dict from lesson number to module.
 
-    A lesson number is a text with two digits, such as "03".
+    A lesson number is a string of two digits, such as "03".
     """
     return {
         folder.name[-2:]: _lesson(folder.name[-2:]) for folder in sorted(LESSONS.glob("lesson_*"))

@@ -1,4 +1,4 @@
-"""Represent answers as the code of a stub cell: an edit of the solution, or code in another style."""
+"""Build the code of a stub cell for an answer: an edit of the solution, or code in another style."""
 
 import ast
 import re
@@ -52,8 +52,9 @@ class edit:
 def defined(stub):
     """Return the names that the learner's cell must define, as an expression.
 
-    These are the names that contain or equal `...` in the stub. The result is one name, such as
-    "two_knobs", or a tuple of names, such as "(from_left, from_right)".
+    These are the functions, classes and variables whose definitions in the stub contain `...`. The
+    result is a single name, such as "two_knobs", or a tuple of names, such as "(from_left,
+    from_right)".
     """
     names = [
         line.name if hasattr(line, "name") else line.targets[0].id

@@ -130,9 +130,8 @@ class Cause:
     own : bool
         True if the reason comes from the exercise, False if the grader found it.
     by : callable, optional
-        The exercise's function that recognised the mistake. Its `text` may contain numbers that
-        differ
-        from call to call.
+        The function of the exercise that recognised the mistake and returned `text`. The text may
+        contain numbers that differ from call to call.
     part : Part, optional
         The part of the answer that is wrong; None if the Cause applies to the whole answer.
     """
@@ -147,7 +146,7 @@ class Cause:
     def same_as(self, other):
         """Return True if this Cause and `other` give the same reason.
 
-        Their facts, their parts, and numbers in the text of a hint may differ.
+        The facts, the parts, and the numbers in the text of a hint may differ.
         """
         mine, theirs = ((one.kind, one.by or one.text) for one in (self, other))
         return mine == theirs
@@ -186,7 +185,7 @@ class Note:
 
 
 class Words(str):
-    """Mark a string as a text of the exercise, which a verdict shows without quotes."""
+    """Mark a string as words of the exercise, which a verdict shows without quotes."""
 
 
 @dataclass(frozen=True)
@@ -196,11 +195,10 @@ class Difference:
     Parameters
     ----------
     where : Call or Words
-        The call, or a text that describes what was tried.
+        The call, or a description of what was tried.
     got, expected : object
         The result and the expected result. Each is a value, an exception that was raised, a Note,
-        or
-        Words.
+        or Words.
     entry : tuple of int, optional
         The index of the first entry in which two arrays differ.
     when : str
@@ -217,7 +215,7 @@ class Difference:
 def own(hint, by=None):
     """Return the Cause for a hint of the exercise.
 
-    `hint` is a text, a Cause, or "" for no hint, which gives an empty Cause. `by` is the function
+    `hint` is a string, a Cause, or "" for no hint, which gives an empty Cause. `by` is the function
     of the exercise that returned the hint, if there is one.
     """
     if isinstance(hint, Cause):
@@ -233,7 +231,8 @@ def needs_facts(hint):
 def said(error):
     """Return the text of an error, or a replacement if its `__str__` fails.
 
-    The text of a RecursionError ends at "exceeded", because the rest depends on where it stopped.
+    The text of a RecursionError is cut after "exceeded", because the rest depends on where the
+    recursion stopped.
     """
     try:
         return (

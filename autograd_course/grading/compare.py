@@ -44,18 +44,18 @@ def expect(
         function is called without arguments, and only if a verdict needs its text.
     hints : sequence
         Hints for wrong values, tried in order. A pair (wrong, hint) applies if `got` equals the
-        value
-        `wrong`, or the result of the function `wrong` for the same `args`. Any other hint is a
-        function
-        that takes `got` and `expected`, and returns a hint or None.
+        value `wrong`, or the result of the function `wrong` for the same `args`. Any other hint is
+        a function that takes `got` and `expected`, and returns a hint or None.
     rtol, atol : float
         The relative and the absolute tolerance.
-    args, function : tuple, callable
-        The learner's function and its arguments, if `got` is the result of a call.
+    args : tuple
+        The arguments of the call, if `got` is the result of a call.
+    function : callable, optional
+        The learner's function, if `got` is its result.
     sure : callable, optional
-        `sure(wrong)` returns True if the learner's function agrees with the function `wrong` on
-        other
-        arguments too. Without this test, the hint of `wrong` is not given.
+        A test that a function `wrong` among the hints must pass before its hint is given. It takes
+        `wrong`, and returns True if the learner's function agrees with `wrong` on other arguments
+        too.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def expect(
 def call_of(function, args, tried=None):
     """Return the Call of `function` with `args`, for a Difference.
 
-    `tried` is a text that describes the call, or a function that returns the text.
+    `tried` is a description of the call, or a function that returns the description.
     """
     return Call(function, tuple(args), _text(tried) or "")
 
@@ -203,8 +203,7 @@ def returned_once(function, args, tried, wanted, hints, sure=None, when=""):
         If `function` cannot be called, returns None, or does not end.
     Exception
         Any error that the function raises. If a mistake among the `hints` raises the same error,
-        the
-        hint is stored in its attribute `hint`.
+        the hint is stored in its attribute `hint`.
     """
 
     def difference(got, expected=wanted):
@@ -282,10 +281,10 @@ def calls_of(*names, scope=()):
     """Yield a set that collects the names of the library functions that the block calls.
 
     Only the functions in `names` are observed, such as "hvp" or "Tensor.backward". Use this context
-    manager for a question that asks the learner to do a calculation without these functions. The
-    library does not look the functions up by these names, so only calls in the learner's code are
-    collected. `scope` is the dict of global names of the learner's code, which may have imported a
-    function by name.
+    manager for a question that asks the learner to do a calculation without these functions. Calls
+    that the library itself makes are not collected, because the library does not look its functions
+    up by these names. `scope` is the dict of global names of the learner's code, which may have
+    imported a function by name.
     """
     called, held = set(), []
     for name in names:
@@ -349,8 +348,8 @@ def waits(answer, called=False):
 def unfinished(answer, indices=False):
     """Return True if an answer, or the code of its functions, contains a `...`.
 
-    `answer` is a value, a function or a class, or a tuple, list or dict of them. `indices` has the
-    same meaning as in `has_blank`.
+    `answer` is a value, a function or a class, or a tuple, list or dict of them. `indices` is as
+    for `has_blank` in source.py.
     """
     if isinstance(answer, type):
         answer = dict(vars(answer))

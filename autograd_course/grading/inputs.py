@@ -6,12 +6,13 @@
         return d.g(n), np.sum(x, axis=1), x  # g, z, x
     expect_over(answer, right, build, hints=mistakes)
 
-The sizes drawn are 1, equal to each other, different, and larger. The values drawn have both signs or
-one sign, and are whole, partly 0, all equal, large or small. Every draw is followed by a second draw
-with the same sizes, and both are repeated with a new upstream gradient g from `d.g`. One g is all 0.
-Sometimes one array is used in two places, whole or with every second entry. At the end the first draw
-is repeated, and some arrays are repeated with a different g. In this way the check finds functions
-that keep a value from one call to the next, and functions that are right for one shape or sign only.
+The sizes drawn are 1, equal to each other, different, and larger. The values drawn have both signs
+or one sign, and are whole, partly 0, all equal, large or small. Every draw is followed by a second
+draw with the same sizes, and both are repeated with a new upstream gradient g from `d.g`. One g is
+all 0. Sometimes one array is used in two places, whole or with every second entry. At the end the
+first draw is repeated, and some arrays are repeated with a different g. In this way the check finds
+functions that keep a value from one call to the next, and functions that are right for one shape or
+sign only.
 
 The numbers in the learner's code are tried too, because the behaviour of the function may change
 there. They are used as values (exactly, slightly changed, and multiplied by 3), as the length of an
@@ -74,8 +75,7 @@ class Draw:
         The number of the round. It determines all sizes, and the kind of values (see KINDS).
     values : int
         Determines the values: 0 and 1 give two different draws, and 2 gives the values of 0 in
-        reverse
-        order.
+        reverse order.
     g : int
         Determines the upstream gradient: 0 and 1 give two different draws, ONES gives ones, and
         ZEROS_FIRST gives 0 in the first half of the rows.
@@ -107,8 +107,8 @@ class Draw:
 
         The length is often `least`. Lengths near `least` and the length `most` are drawn too, and
         in some rounds `most` + 4. Two lengths are often equal, and in two rounds all lengths are
-        equal. If this Draw tries a length from the answer's code, one axis gets it, provided that
-        it is not too slow.
+        equal. If this Draw tries a length from the answer's code, one axis gets this length, unless
+        it is too large.
         """
         drawn = self.sizes.choice(
             [least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)]
@@ -177,7 +177,7 @@ class Draw:
         )
 
     def another(self, *choices):
-        """Return one of `choices` at random; with a different g, the choice may differ too.
+        """Return one of `choices` at random. Draws that differ only in g may choose differently.
 
         For example, `build` uses this method to choose the function whose slope the learner
         computes. If all choices are numbers and this Draw tries numbers from the answer's code, the
@@ -212,8 +212,9 @@ class Draw:
     def places(self, n, *shape, ends=1):
         """Return an integer array of this shape, whose entries are indices from 0 to n − 1.
 
-        Some indices are usually repeated. If the shape is (n,), the result is each index once in a
-        third of the rounds. With `ends=2`, a third of the rounds use negative indices too, from −n.
+        Some indices are usually repeated. But in a third of the rounds, if the shape is (n,), each
+        index occurs exactly once. With `ends=2`, a third of the rounds use negative indices too,
+        from −n.
         """
         if self.round % 3 == 1 and shape == (n,):
             return self.values.permutation(n)
@@ -292,14 +293,13 @@ def expect_over(
         Arguments that are tried first. The others come from `build`.
     hints : sequence
         Hints as for `expect`. A pair (wrong function, hint) applies only if the wrong function
-        agrees
-        with the learner's function on other draws too.
+        agrees with the learner's function on other draws too.
     tried : callable, optional
         Takes the arguments of a call and returns the text that a verdict shows for the call.
     apart : bool
         True if no argument depends on the others. Then each argument is also changed alone and
-        replaced
-        by another argument. Otherwise this happens only to g, because z, for example, depends on x.
+        replaced by another argument. Otherwise this happens only to g, because z, for example,
+        depends on x.
     rtol, atol : float
         The tolerance. If `atol` is None, it depends on the size of the arguments.
     rounds : int
@@ -352,11 +352,11 @@ def expect_over(
 
 
 def there_and_back(op):
-    """Return a function of x and g that computes the value of `op` at x and the gradient of x.
+    """Return a function that computes the value of `op` and its gradient with respect to x.
 
-    `op` takes a Tensor and returns a Tensor, and g is the upstream gradient. Before the backward
-    pass, `op` is called with another input, so that the gradient is wrong if `op` stores values of
-    its last call.
+    `op` takes a Tensor and returns a Tensor. The returned function takes the array x and the
+    upstream gradient g, and returns the pair (value, gradient). Before the backward pass, it calls
+    `op` with another input, so that the gradient is wrong if `op` stores values of its last call.
     """
 
     def through(x, g):
@@ -439,8 +439,8 @@ def _turning(answer, some):
     """Yield Draws that try the numbers in the code of `answer`.
 
     The numbers between the two bounds `some` are first used as values. Then each whole number is
-    used as the length of the first, the second and the third axis drawn, while the total length is
-    small enough.
+    used as the length of the first, the second and the third axis drawn, until the sum of these
+    lengths reaches a limit.
     """
     values = where_it_may_turn(answer, *some)
     yield from (Draw(number, 0, near=values) for number in range(min(2 * len(values), MOST)))
@@ -503,8 +503,8 @@ def _can_replace(x, place):
 def _expect_with_same_arrays(function, right, args, later, tried, rtol):
     """Stop the check if a second call with the same arrays and a different g is wrong.
 
-    The first call gets `args` and the second one `later`. Each array that is equal in both is
-    passed as the same object.
+    The first call gets `args` and the second call gets `later`. Each array that is equal in both is
+    passed as the same object. The other arguments are those of `expect_over`.
     """
     f, given = _plain(function, args), copies(args)
     run(f, args, given)
@@ -527,6 +527,7 @@ def _expect_result_kept(function, args, later, tried):
     """Stop the check if a second call overwrites the result of the first one.
 
     The first call gets `args`. The second call gets `later`, different numbers in the same shapes.
+    `tried` is as for `expect_over`.
     """
     f = _plain(function, args)
     got = run(f, args).value
@@ -570,7 +571,8 @@ def _tells(args, gives):
     """Return True if a right result of this call distinguishes a right answer from a wrong one.
 
     On some calls many wrong answers are right. These are calls in which an argument or the result
-    is 0 or nearly 0, in which two arguments are equal, or whose result is an empty list.
+    is 0 or nearly 0, in which two arguments are equal, or whose result is an empty list. `gives` is
+    the right result.
     """
     arrays = [a for a in args if isinstance(a, (np.ndarray, np.floating))]
     results = gives if isinstance(gives, (tuple, list)) else [gives]
@@ -684,7 +686,10 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
 
 
 def _largest(x):
-    """Return the largest absolute value of the floats in an argument, but at least 1."""
+    """Return the largest absolute value of the floats in x, but at least 1.
+
+    x is an argument or a result: a number, an array, or a list or tuple of them.
+    """
     if isinstance(x, (list, tuple)):
         return float(np.max([1, *map(_largest, x)]))
     numbers = isinstance(x, float) or getattr(x, "dtype", bool) is np.dtype(float)

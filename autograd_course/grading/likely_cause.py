@@ -37,9 +37,8 @@ class Given:
     Raises
     ------
     TypeError
-        If an argument is not a number, a text, None, a numeric array, a function without a closure,
-        or a
-        list, tuple or dict of these.
+        If an argument is not a number, a string, None, a numeric array, a function without a
+        closure, or a list, tuple or dict of these.
     """
 
     def __init__(self, args):
@@ -138,15 +137,16 @@ def likely_cause(got, expected, hints, args, rtol, atol, letters=(), function=No
         The learner's value and the right one, which differ.
     hints : sequence
         The hints of the exercise, as for `expect`. They are tried before the general causes.
-    args, function : tuple, callable
-        The learner's function and its arguments, if `got` is the result of a call.
+    args : tuple
+        The arguments of the call, if `got` is the result of a call.
     rtol, atol : float
         The tolerance of the check.
     letters : tuple of str
         The parameter names of `function`.
+    function : callable, optional
+        The learner's function, if `got` is its result.
     sure : callable, optional
-        `sure(wrong)` returns True if `function` agrees with the function `wrong` on other arguments
-        too.
+        A test that a function `wrong` among the hints must pass, as for `expect`.
 
     Returns
     -------
@@ -260,8 +260,8 @@ def _misshapen(have, want):
 def _without_g(have, want, args, letters):
     """Return a Cause if the result lacks the factor g, the upstream gradient, or None.
 
-    g is the first argument, if the learner's function calls its first parameter g. `letters` are
-    the names of its parameters.
+    `have` is the result, `want` is the expected array, and `letters` are the parameter names of the
+    learner's function. The result is None if its first parameter is not called g.
     """
     if (
         letters[:1] != ("g",)
@@ -282,8 +282,8 @@ def _without_g(have, want, args, letters):
 def not_linear(rule, args, letters):
     """Return a Cause if the result of the learner's rule is not linear in g, or an empty Cause.
 
-    g is the first argument, if the rule calls its first parameter g. `letters` are the names of its
-    parameters. The Cause is also empty if linearity cannot be tested.
+    `letters` are the parameter names of the rule. The Cause is also empty if the first parameter is
+    not called g, or if the linearity cannot be tested.
     """
     if letters[:1] != ("g",) or not args or as_numbers(args[0]) is None:
         return Cause()
@@ -300,9 +300,10 @@ def not_linear(rule, args, letters):
 
 
 def _moved(have, want):
-    """Return a Cause if the entries are right but in the wrong places, or None.
+    """Return a Cause if the result has the right entries in the wrong places, or None.
 
-    They may be transposed, reshaped in another order, reversed, or in any other order.
+    The entries may be transposed, reshaped in another order, reversed, or in any other order.
+    `have` is the result, and `want` is the expected array.
     """
     if want.ndim == 0 or not np.allclose(
         np.sort(have, None), np.sort(want, None), rtol=1e-5, atol=1e-9
@@ -366,7 +367,10 @@ def _factor(got, expected):
 
 
 def _coarse(have, want):
-    """Return a Cause if the result is right only to the digits of its short dtype, or None."""
+    """Return a Cause if the result is right, but only to the precision of a dtype such as float32.
+
+    Otherwise return None. `have` is the result, and `want` is the expected array.
+    """
     if (
         have.dtype.kind != "f"
         or have.dtype.itemsize >= 8
@@ -377,10 +381,10 @@ def _coarse(have, want):
 
 
 def _truncated(got, expected, args):
-    """Return a Cause if the expected floats were truncated to whole numbers, or None.
+    """Return a Cause if the learner's result is the expected result, truncated to whole numbers.
 
-    If every number in the result is also an argument, the result is None, because the function may
-    have returned the numbers unchanged.
+    Otherwise return None. Also return None if every number in the result is one of the arguments,
+    because the learner's function may then have copied them.
     """
     given = [one.ravel() for one in map(as_numbers, args) if one is not None]
     whole = (

@@ -55,11 +55,11 @@ ALIKE = {
 
 
 def slip(exercise, answer):
-    """Return a text that tells where in a wrong answer the error is, or "" if this is unknown.
+    """Return a phrase that tells where in a wrong answer the error is, or "" if this is unknown.
 
     The learner's code is compared with the solution of `exercise`. Names that the learner chose do
-    not count as a difference. The text names the place but not the right code, such as "at the - in
-    line 2, x - y". It is "" if the code is too different from the solution or not available.
+    not count as a difference. The phrase names the place but not the right code, such as "at the -
+    in line 2, x - y". It is "" if the code is too different from the solution or not available.
     """
     several = len(exercise.parts) > 1 and isinstance(answer, (tuple, list))
     answers = dict(zip(exercise.parts, answer if several else [answer]))
@@ -115,8 +115,8 @@ def _fits(exercise, mine, other, translated):
 def _weight(places):
     """Return the total size of the places that differ, in nodes of the learner's syntax tree.
 
-    `places` are pairs of nodes, as `_places` returns them. Two expressions that differ in their
-    operator count as 1.
+    `places` are pairs of nodes, as `_places` returns them. A pair of expressions with different
+    operators counts as 1.
     """
     return sum(1 if _operator(*pair) else _size(pair[0]) for pair in places)
 
@@ -187,7 +187,7 @@ def _body(node):
 
 @lru_cache(maxsize=512)  # called repeatedly for the same trees
 def _names(node):
-    """Return a dict that numbers the names bound in a node.
+    """Return a dict from each name that is bound in a node to its number, counted from 0.
 
     The arguments come first, followed by all assigned names in the order of the text.
     """
@@ -211,10 +211,10 @@ def _translated(mine, other):
 
 
 def _differ(a, b, within, beside, names):
-    """Return the places in which two nodes, lists or values differ, in the form of `_places`.
+    """Return the places in which `a` and `b` differ, in the form that `_places` returns.
 
-    `within` and `beside` are the nodes that contain `a` and `b`. `names` are the results of
-    `_names` for the two trees.
+    `a` and `b` are nodes, lists or values, and `within` and `beside` are the nodes that contain
+    them. `names` are the results of `_names` for the two trees.
     """
     if isinstance(a, ast.AST) and isinstance(b, ast.AST):
         if type(a) is not type(b):
@@ -268,10 +268,10 @@ def _number(x):
 
 
 def _said(place, right, alone):
-    """Return the code to look at and its line as a text, such as "the - in line 2, x - y".
+    """Return a phrase that names the code to look at and its line, such as "the - in line 2, x - y".
 
     `place` is a node of the learner's code, and `right` is the node of the solution, or None. If
-    `alone` is True, there is no other place, and the text may also say that something is missing.
+    `alone` is True, there is no other place, and the phrase may also say that something is missing.
     """
     line = f"line {place.lineno}"
     text = shortest(ast.unparse(place).splitlines()[0], 50)
@@ -285,7 +285,10 @@ def _said(place, right, alone):
 
 
 def _operator(place, right):
-    """Return the operator of the expression `place` if it differs from that of `right`, or ""."""
+    """Return the operator of the expression `place`, or "" if `right` has the same operator.
+
+    The result is also "" if they are not expressions of the same kind with an operator.
+    """
     if type(place) is not type(right) or not isinstance(
         place, (ast.BinOp, ast.BoolOp, ast.Compare)
     ):

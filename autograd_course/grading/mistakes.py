@@ -62,7 +62,7 @@ def local_alone(
 
 
 def central_difference(f, x, h=1e-5):
-    """Return the central difference (f(x + h) − f(x − h)) / 2h, the slope of f at x."""
+    """Return the central difference (f(x + h) − f(x − h)) / 2h, an estimate of the slope of f at x."""
     return (f(x + h) - f(x - h)) / (2 * h)
 
 

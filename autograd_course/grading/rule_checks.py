@@ -25,8 +25,8 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **param
     The rule is tried on floats, as in the engine: on numbers, on one array in every place, on
     arrays, on arrays that broadcast, and on the grid of SPECIAL numbers (0, below 0, large, small)
     wherever the row has a slope. Each input is tried twice, with a random upstream gradient, and
-    the rule must not change its arrays. The rule is not tried at a kink, where the exercise decides
-    which value is right.
+    the rule must not change its arguments. The rule is not tried at a kink, where the exercise
+    decides which value is right.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **param
         The position of the input whose gradient the rule computes.
     whole : bool
         True if the learner's rule itself sums over the broadcast axes. If False, the rule is as in
-        ops.py,
-        and the engine computes this sum.
+        ops.py, and the engine computes this sum.
     inputs : list of tuples, optional
-        The inputs to try in place of those above. Required for every row that is not elementwise.
+        The inputs (x, y, …) to try instead of those listed above. Required for every row that is
+        not elementwise.
     hints : sequence
         Pairs (wrong rule, hint), which are tried before those of `of_rule`.
     **params
@@ -103,7 +103,7 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **param
 
 
 def as_given(row, given):
-    """Return the arguments of a rule as a text, such as "g = 2, z = 6, x = 2, y = 3".
+    """Return the arguments of a rule as a string, such as "g = 2, z = 6, x = 2, y = 3".
 
     `given` is the tuple (g, z, x, y, …).
     """
@@ -158,10 +158,10 @@ def _of_elementwise(row, arg, whole):
 
 
 def _both_axes(inputs, params):
-    """Return [params], and for an axis also a copy in which it is counted from the end.
+    """Return a list with the row's keyword arguments `params`, in one or two versions.
 
-    `params` are a row's keyword arguments. An axis that is not an int or is already negative stays
-    as it is. `inputs` are needed for the number of axes.
+    If they contain an axis that is counted from the start, the second version counts this axis from
+    the end. `inputs` are needed for the number of axes.
     """
     axis = params.get("axis")
     return (
@@ -312,8 +312,8 @@ def special_points(row, arg):
     Notes
     -----
     A point with a slope on one side only is at the edge of the domain, and is in none of the lists.
-    An
-    example is x = 0 for log x, in the rule of power for y.
+    An example
+    is x = 0 for log x, which occurs in the rule of `power` for y.
     """
 
     def slope(xs):
@@ -400,8 +400,7 @@ def expect_engine(Scalar):
     -------
     str
         A remark for the verdict, about a graph of 5,000 additions in a row: DEEP if `.backward()`
-        exceeds
-        Python's recursion limit, SLOW if it raises StepLimitExceeded, and otherwise "".
+        exceeds Python's recursion limit, SLOW if it raises StepLimitExceeded, and otherwise "".
 
     Raises
     ------
@@ -508,7 +507,7 @@ SLOW = (
 
 
 def engine(fault=None):
-    """Return a class `Scalar` that is a scalar engine, with a fault on purpose if `fault` is given.
+    """Return a class `Scalar` that is a scalar engine, with a deliberate fault if `fault` is given.
 
     `fault` is a key of FAULTS.
     """

@@ -80,7 +80,7 @@ def is_sequence(x):
 def as_numbers(x):
     """Return x as an array of numbers, or None if that is not possible.
 
-    The result is None for a ragged list, for texts and for Booleans. A Tensor is replaced by its
+    The result is None for a ragged list, for strings and for Booleans. A Tensor is replaced by its
     value.
     """
     try:

@@ -43,7 +43,7 @@ class Comparison(Picture):
     """Display the result of `same_line`, as a table in a notebook and as text elsewhere.
 
     `lines` is a list with one Line for each rule. `status` is "wrong" if a rule is wrong, "not yet"
-    if one is not yet written, and otherwise "right".
+    if a rule is not written yet or if there are no rules, and otherwise "right".
     """
 
     def __init__(self, lines):
@@ -114,19 +114,27 @@ LATER = "shown after you write yours"  # or it would be copied
 def same_line(mine, row=None, argument=0):
     """Compare the learner's rules with the library's, by their code and by their results.
 
-        same_line(my_rule, ag.multiply, 0)                  # a single rule, for argument 0, x
-        same_line({ag.multiply: [f, g], ag.add: [f, g]})    # all rules of a lesson, one per
-        argument
+        same_line(my_rule, ag.multiply, 0)                # a single rule, for argument 0, x
+        same_line({ag.multiply: [f, g], ag.add: [f, g]})  # all rules of a lesson, one per argument
 
     A rule takes the arguments that the engine passes, in this order: `g, z, x, y` and the row's
-    keywords. It may also take only some of them, by these names. A list may contain None for an
-    argument that has no rule, such as the condition of `where`.
+    keywords. It may also take only some of them, by these names.
 
     Each rule is tried at random numbers and at special ones: 0, below 0, large, small, nearly
     equal, and whole constants. At a kink, any slope between the slopes that meet there is right,
-    and the verdict mentions the kink. At a tie, the parts that the rules of all arguments receive
-    must add up to the upstream gradient. The library's rule is used for an argument without a rule
-    of the learner.
+    and the verdict mentions the kink. At a tie, the gradients that the rules of all arguments
+    return must add up to the upstream gradient; if the learner has no rule for an argument, the
+    library's rule is used for it.
+
+    Parameters
+    ----------
+    mine : callable or dict
+        The learner's rule; or, for each row, a list of rules, one for each argument. None in a list
+        leaves its argument out, such as the condition of `where`, which has no rule.
+    row : Primitive, optional
+        The row to which a single rule belongs, such as ag.multiply.
+    argument : int
+        The position of the argument to which a single rule belongs.
 
     Returns
     -------
@@ -137,8 +145,7 @@ def same_line(mine, row=None, argument=0):
         - "same line", or "same line, other letters";
         - "different, and right";
         - "right, with a limit", with the limit: other keywords, more axes, arrays in place of
-          numbers,
-          numbers so large or small that digits are lost, or 0 where there is no slope;
+          numbers, numbers so large or small that digits are lost, or 0 where there is no slope;
         - "not the same", with the input that was tried;
         - "not yet".
     """
@@ -703,10 +710,10 @@ def _convention(mine, letters, keywords):
 
 
 def _roles(function, how, letters, keywords):
-    """Return a dict that translates the variable names in a rule into common names.
+    """Return a dict from each variable name in a rule to a name that all learners share.
 
-    A parameter gets the library's letter for it, and a local variable a number. `how` is the result
-    of `_convention`.
+    A parameter is mapped to the library's letter for it, and a local variable to a number, such as
+    "own 0". `how` is the result of `_convention`.
     """
     code, passed, roles = function.__code__, iter([*letters, *keywords]), {}
     for p in inspect.signature(function).parameters.values():

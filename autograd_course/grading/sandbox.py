@@ -42,7 +42,7 @@ class StepLimitExceeded(
 
 
 class Waiting(StepLimitExceeded):
-    """Report that a call of the learner's code waits, for a sleep or for input."""
+    """Report that a call of the learner's code was waiting for `sleep` or for input."""
 
     cause = Cause("waits")
 
@@ -84,8 +84,7 @@ def bounded(function, *args, most=None):
         After more than `most` steps, or after MOST_SECONDS of computing.
     Waiting
         After the call has waited for LONGEST seconds, unless the machine is busy. This works only
-        in the
-        main thread, on a system that has signals, and not in a browser.
+        in the main thread, on a system that has signals, and not in a browser.
     """
     if sys.gettrace():
         return function(*args)
@@ -170,8 +169,8 @@ def copies(args):
 def unchanged(before, after):
     """Return True if `after` holds the same values as `before`.
 
-    Numbers, texts and arrays are compared, also inside lists and tuples. Any other object counts as
-    unchanged; for example, a function may fill a dict that it receives.
+    Numbers, strings and arrays are compared, also inside lists and tuples. Any other object counts
+    as unchanged; for example, a function may fill a dict that it receives.
     """
     if isinstance(before, np.ndarray):
         return (
@@ -187,7 +186,7 @@ def unchanged(before, after):
 class Printed(io.StringIO):
     """Store what the learner's function prints, and show it up to a limit.
 
-    All calls of one check may show MOST_PRINTED characters together.
+    All calls of one check together show at most MOST_PRINTED characters.
     """
 
     left = MOST_PRINTED

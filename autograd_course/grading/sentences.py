@@ -153,9 +153,9 @@ ALL_SHOWN = 24  # entries of an array that a verdict shows; of a larger one the 
 
 
 def sentence(cause):
-    """Return the sentence that tells a learner the Cause.
+    """Return the sentence that explains a Cause to the learner.
 
-    If `cause` is a text, it is returned unchanged.
+    If `cause` is a string, it is returned unchanged.
     """
     if isinstance(cause, str):
         return cause
@@ -206,7 +206,7 @@ def _of_part(part, text):
 
 
 def rows(difference):
-    """Return the three texts of a Difference: the call, its result and the expected result."""
+    """Return the texts of a Difference for a verdict: the call, its result and the expected result."""
     tried, wanted = WHEN[difference.when]
     where, entry = difference.where, difference.entry
     got, expected = (shown(x, entry) for x in (difference.got, difference.expected))
@@ -219,10 +219,10 @@ def rows(difference):
 
 
 def shown(value, entry=None, digits=8):
-    """Return the result or the expected result of a Difference as a text.
+    """Return the result or the expected result of a Difference as a string.
 
     If the value is an array with too many entries to show, the text includes the entry at index
-    `entry`.
+    `entry`. `digits` is the number of digits shown.
     """
     if isinstance(value, Words):
         return str(value)
@@ -250,7 +250,7 @@ def formula(text):
 
 
 def brief(x, digits=8):
-    """Return a value as a text of one line for a verdict, with `digits` digits for a number."""
+    """Format a value in one line for a verdict, with `digits` significant digits."""
     if isinstance(x, np.ndarray) and not x.ndim:
         x = x[()]
     if isinstance(x, (float, np.floating)):

@@ -20,10 +20,9 @@ class Verdict:
     status : str
         "not yet", "wrong" or "right".
     *rows : pairs of str
-        (label, text) pairs, shown in this order. An empty text is left out. The text of the row
-        "see" is
-        the code of a function, shown in HTML as a link to the playground, which draws this
-        function.
+        (label, text) pairs, shown in this order. A pair with an empty text is left out. The text of
+        the row "see" is the code of a function, shown in HTML as a link to the playground, which
+        draws this function.
     cause : Cause, optional
         The reason why the answer is wrong.
     """
@@ -97,7 +96,7 @@ class Wrong(Exception):
         return wrong
 
     def because(self, hint):
-        """Return a Wrong with the same Difference and another hint, which is a text or a Cause."""
+        """Return a Wrong with the same Difference and another hint, which is a string or a Cause."""
         return Wrong.of(self.difference, hint if isinstance(hint, Cause) else own(hint))
 
     @property
@@ -145,7 +144,7 @@ def not_run(names):
 
 
 def _cell(filename):
-    """Return a text such as "cell [7], ", with the number that JupyterLab shows beside the cell.
+    """Return a string such as "cell [7], ", with the number that JupyterLab shows beside the cell.
 
     Return "" outside Jupyter. `filename` is the name under which IPython compiled the cell.
     """

@@ -101,10 +101,10 @@ def test_the_most_frequent_mistakes_come_first(four):
     shown = page.page(*collect.collect(four))
     top = shown[shown.index("To discuss next") : shown.index("<h2>Progress")]
     said = [
-        "02.both: 3 of 3 were certain, and wrong.",
-        "2 learners said <code>7</code>",
-        "03.square: 1 tried it and have not solved it, 3 have.",
-        "1 of them got: “one arrival”",
+        "02.both: 3 of 3 were certain but wrong.",
+        "2 learners answered <code>7</code>",
+        "03.square: 1 tried it but have not solved it, and 3 have.",
+        "1 of them got the hint “one arrival”",
     ]
     assert [one in top for one in said] == [True] * 4 and "02.path" not in top
     assert 'title="03 Derive the arithmetic: 2 of 5' in shown and "0 of 5 solved, 1 tried" in shown

@@ -723,8 +723,7 @@ def stored(folder):
 def test_weave_unfolds_an_exercise_and_is_content_afterwards(folder, capsys):
     assert sync_notebooks.main(["--check"], folder) == 1
     assert (
-        "two-sides-hints is not as lesson_99/exercises.py has it. Run python"
-        in capsys.readouterr().out
+        "two-sides-hints differs from lesson_99/exercises.py. Run python" in capsys.readouterr().out
     )
     assert "here" in stored(folder), "--check changes nothing"
     assert sync_notebooks.main([], folder) == 0
