@@ -116,7 +116,7 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
             if not (error < np.inf and low - near <= rule <= high + near):
                 faults.append(
                     f"  {where}: the rule gave {rule / scale + 0:.10g}, "  # + 0: never -0
-                    f"the difference gave {slope / scale:.10g}   [{path}{mode}]"
+                    f"the finite difference gave {slope / scale:.10g}   [{path}{mode}]"
                 )
         return sides
 
@@ -150,7 +150,7 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
     if faults:
         more = f"\n  … and {len(faults) - 8} more" if len(faults) > 8 else ""
         raise AssertionError(
-            f"check_grads: the order {path.count('>') + 1} derivative is wrong in {len(faults)} "
+            f"check_grads: the derivative of order {path.count('>') + 1} is wrong in {len(faults)} "
             f"place{'s' * (len(faults) > 1)}\n" + "\n".join(faults[:8]) + more
         )
     if order > 1:

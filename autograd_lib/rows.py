@@ -124,7 +124,7 @@ class Primitive:
         return self.name  # copied and pickled by name, as functions are
 
     def __call__(self, *args, **params):
-        """Return the result of the function for arrays and Tensors.
+        """Return the result of calling the row on arrays and Tensors.
 
         The result is a Tensor if an argument is a Tensor, else an array or a number.
         """

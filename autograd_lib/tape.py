@@ -157,7 +157,8 @@ class Tensor(Value):
     def requires_grad(self, wanted):
         if self.op is not None:
             raise RuntimeError(
-                f"requires_grad can be set on leaves only, not on a result of {self.op.name}"
+                f"requires_grad can be set on leaves only, not on a result of {self.op.name}: use "
+                ".detach() for a constant"
             )
         if self.level:
             raise RuntimeError(
@@ -226,7 +227,10 @@ class Tensor(Value):
     def retain_grad(self):
         """Make later backward passes store the gradient of this intermediate result in `.grad`."""
         if self.level:
-            raise RuntimeError("retain_grad() has no effect in a transform: also return the value")
+            raise RuntimeError(
+                "retain_grad() has no effect inside a function that is being differentiated or "
+                "compiled: for the gradient of an intermediate result use backward()"
+            )
         self._retain = True
 
     @explain_arguments
@@ -289,8 +293,9 @@ def one_level_down(row, args, params, level):
 def backward_pass(output, g):
     """Visit everything `output` was computed from, newest first, and propagate gradients.
 
-    A Tensor is created after its inputs. So when the newest waiting Tensor is visited, all its
-    users have been visited, and its gradient in the ledger is complete.
+    Tensors wait in a priority queue, and the ledger, a dict, contains the gradients that they have
+    received so far. A Tensor is created after its inputs. So when the newest waiting Tensor is
+    visited, all its users have been visited, and its gradient in the ledger is complete.
 
     Parameters
     ----------
@@ -380,7 +385,7 @@ def match_input(gx, node, i):
     except ValueError:
         raise ValueError(
             f"{node.op.name}: the rule of argument {i} returned shape {gx.shape} for an input of "
-            f"shape {value.shape}"
+            f"shape {value.shape}; return a gradient in the shape of the input"
         ) from None
     return gx if own and gx.dtype == value.dtype else gx.astype(value.dtype)  # which copies
 

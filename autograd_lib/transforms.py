@@ -92,7 +92,7 @@ def box(x, level, what):
 
 
 def _value(name, z, level):
-    """Return the value of `z`, the result of a function that was called on `level`.
+    """Return the value of `z`, the result of a differentiated function, one level below `level`.
 
     The value is a copied array, or a Tensor of an outer transform. Raise TypeError, which names the
     transform `name`, if `z` is not one array.

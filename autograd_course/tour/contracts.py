@@ -522,7 +522,7 @@ np.sum(leaf([[1.0, 2.0]]), 0, float)
 → TypeError: by position
 
 ag.grad(lambda x: ((y := x * x).retain_grad(), y)[1])(3.0)
-→ RuntimeError: also return the value
+→ RuntimeError: use backward()
 
 x = leaf([1.0, 2.0])
 z, v = (x * x).sum(), x[:1]

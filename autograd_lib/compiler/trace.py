@@ -176,7 +176,8 @@ class Trace:
     def _traced(self, value):
         """Return a new Traced with this value, on the level of the program.
 
-        The new Traced is an input, and its own root, until `add_line` turns it into a line.
+        The new Traced is an input until `add_line` turns it into a line. Its root is the Traced
+        itself, because the array of an input belongs to the caller.
         """
         node = new_tensor(Traced, value, self.level)
         node.trace, node.origin, node.root = self, NO_ORIGIN, node

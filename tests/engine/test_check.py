@@ -25,7 +25,7 @@ def report(f, *xs, **kwargs):
 def numbers(text):
     return [
         (float(a), float(b))
-        for a, b in re.findall(r"the rule gave (\S+), the difference gave (\S+)", text)
+        for a, b in re.findall(r"the rule gave (\S+), the finite difference gave (\S+)", text)
     ]
 
 
@@ -303,7 +303,7 @@ def test_a_long_report_is_cut():
 
 def test_a_single_wrong_entry_is_reported_as_one():
     assert report(row(lambda g, z, x: g * x), 3.0, modes=["rev"]).startswith(
-        "check_grads: the order 1 derivative is wrong in 1 place\n"
+        "check_grads: the derivative of order 1 is wrong in 1 place\n"
     )
 
 
