@@ -42,7 +42,7 @@ EXAMPLES = {
 
 
 def gym(lesson=None):
-    """Return a widget that asks one small problem after another, without end.
+    """Return a widget that shows small problems, one after another, for as long as you like.
 
     There are six kinds of problem: the gradients of a graph, the backward rule of an operation,
     shapes and axes in the backward pass, tests that catch a wrong rule, the entries of a Jacobian,
