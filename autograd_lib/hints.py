@@ -225,7 +225,8 @@ def argument_error(name, error, keywords, parameters):
     error : object
         Python's message about the mismatch.
     keywords : dict
-        The keyword arguments of the call. PyTorch's keywords among them add a hint.
+        The keyword arguments of the call. For each keyword that PyTorch uses, the message gets a
+        hint.
     parameters : object
         The signature of the function.
 
@@ -281,7 +282,7 @@ def check_function(name, f):
     Parameters
     ----------
     name : str
-        The function whose argument is `f`, which the message names.
+        The name of the function that was called with `f`, for the message.
     f : object
         The argument.
     """
@@ -377,12 +378,12 @@ def as_generator(rng, name):
     rng : numpy.random.Generator, int or None
         Generator or seed. None gives a generator whose numbers differ from run to run.
     name : str
-        The function or class whose argument is `rng`, which an error names.
+        The name of the function or class that was called with `rng`, for the message of an error.
 
     Returns
     -------
     numpy.random.Generator
-        The generator `rng` itself, or a new one with this seed.
+        `rng` itself if it is a generator, else a new generator.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The table: every primitive, one row each, in the order of the lessons.
+"""The table of primitives, with one row for each, in the order of the lessons.
 
 A row is a function on arrays and one rule per argument. In a rule, `g` is the upstream gradient,
 that is, the gradient of the output; `z` is the output and `x, y` are the inputs. The rule returns
@@ -674,8 +674,9 @@ _einsum = bilinear(lambda x, y, a, b, c:                    # a, b, c: the lette
 def einsum(subscripts, *operands):
     """Return the sum of products that `subscripts` describes, like NumPy's einsum of two arrays.
 
-    Each axis has a letter. Letters missing from the result, which follows the arrow, are summed
-    over. Without an arrow the result has the letters that occur in one array only.
+    Each axis has a letter. The letters of the result are after the arrow; the axes of all other
+    letters are summed over. Without an arrow, the result has the letters that occur in only one
+    array, in alphabetical order.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ class Tensor(Value):
     def process(self, row, args, params):
         """Return the result of calling `row`, recorded if an input requires a gradient.
 
-        This is the Tensor on the highest level among the arguments. Its class decides what a call
+        `self` is the Tensor on the highest level among the arguments. Its class decides what a call
         does: a `Tensor` records the call, a `Dual` pushes tangents, and a `Traced` makes the call a
         line of a program.
         """
@@ -393,9 +393,9 @@ def match_input(gx, node, i):
 def leaf_gradients(output, g):
     """Return a list of (Tensor, gradient) for the leaves and for results that retain a gradient.
 
-    The gradients are those of `output`, whose own upstream gradient is `g`. No two of them share
-    memory: although a rule may return a view, and both rules of x + y return the same array, each
-    gradient in the list is copied where necessary.
+    `g` is the upstream gradient of `output`. No two gradients in the list share memory. They are
+    copied where necessary, because a rule may return a view, and both rules of x + y return the
+    same array.
     """
     grads, delivered = [], set()  # the ids of what is in `grads`, which keeps these arrays alive
     for t, gx, _ in backward_pass(output, g):

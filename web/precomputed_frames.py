@@ -45,10 +45,10 @@ def packed(ui):
 
     If "together" is True, there is a picture for every combination of control values, and the last
     control varies fastest. Otherwise only one control moves at a time, and the others stay at their
-    start. "data" is the result of `stored` and the list "at", the index of the frame for each
-    position, as JSON that is compressed by gzip and encoded by `as_text`. A frame is a drawing,
-    MARK and a text that describes the drawing. Raise ValueError if a picture changes when it is
-    drawn again.
+    start. Under "data" are the frames, as `stored` returns them, and the list "at", which contains
+    the index of the frame for each position. They are written as JSON, compressed by gzip and
+    encoded by `as_text`. A frame is a drawing, MARK, and a text that describes the drawing. Raise
+    ValueError if a picture changes when it is drawn again.
     """
     start, every = ui.values(), {name: values for name, values in ui.positions().items() if values}
     values, together = chosen(every, start, ui.players)

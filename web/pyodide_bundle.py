@@ -143,7 +143,7 @@ def run(command, **options):
 
 
 def written(parts=None):
-    """Return a dict with the name and the content of each file with which pages run cells.
+    """Return a dict with the name and the content of each file that pages need to run cells.
 
     `parts` is a folder with the files of Pyodide; they are included only if it is given. Raise
     RuntimeError if a file in the folder does not have the expected hash.

@@ -122,8 +122,8 @@ def memory_root(node):
 def is_user_op(row):
     """Return True unless `row` is in the library or its function is a ufunc.
 
-    The function of such a row may raise an error, keep a reference to its arguments, or return a
-    view, a list or a Python number.
+    All other rows are made by the user. Their functions may raise an error, keep a reference to
+    their arguments, or return a view, a list or a Python number.
     """
     # A type is np.float64. A row of np.ravel is a user's too: it copies some arrays, and others not.
     plain = isinstance(row.function, (np.ufunc, type)) or row.function in zero_gradient_functions

@@ -205,9 +205,9 @@ class Trace:
     def input_of(self, t):
         """Return the Tensor to use in place of `t` while the function is recorded.
 
-        If the function closes over `t`, this is an input of the program, which is added when `t` is
-        met for the first time. Tensors that were made during the recording stay as they are, except
-        that a detached Tensor becomes a constant.
+        For a Tensor that the function closes over, return an input of the program, which is added
+        when the function uses the Tensor for the first time. Tensors that were made during the
+        recording stay as they are, except that a detached Tensor becomes a constant.
         """
         # Levels that the function opens are above this trace's; its own Traced are on it.
         if t.level > self.level or getattr(t, "trace", None) is self:
@@ -487,7 +487,10 @@ def _cse_key(x):
 
 @cache
 def _formula(rule):
-    """Return the comment in the first line of `rule`, which is its formula in ops.py, or ""."""
+    """Return the comment in the first line of `rule`, or "" if there is none.
+
+    In ops.py this comment is the formula of the rule.
+    """
     code = getattr(rule, "__code__", None)
     line = linecache.getline(code.co_filename, code.co_firstlineno) if code else ""
     return line.partition("#")[2].strip()

@@ -195,9 +195,9 @@ class Writer:
         )
 
     def name_of(self, node, last=None):
-        """Return the name of `node` in the source, which is chosen at the first call.
+        """Return the name of `node` in the source. The name is chosen at the first call.
 
-        The name is that of the user's variable, if there is one. The last line in each call of a
+        If a variable of the user holds `node`, its name is used. The last line in each call of a
         rule computes the gradient of an input x of the row, `node.origin.of`, and is called g_x.
         All other lines are called t1, t2, …
 

@@ -118,8 +118,8 @@ class Module(Stateful):
         Parameters
         ----------
         prefix : str, default ""
-            The path of this module, with which the paths of all other modules begin. With the
-            prefix "model", the path of a module may be "model.layers.0".
+            The path of this module, put at the start of every returned path. With the prefix
+            "model", a path may be "model.layers.0".
 
         Returns
         -------
@@ -136,8 +136,8 @@ class Module(Stateful):
         Parameters
         ----------
         prefix : str, default ""
-            The path of this module, with which the paths of all Tensors begin. With the prefix
-            "model", the path of a Tensor may be "model.layers.0.weight".
+            The path of this module, put at the start of every returned path. With the prefix
+            "model", a path may be "model.layers.0.weight".
 
         Returns
         -------
@@ -281,8 +281,8 @@ class Module(Stateful):
         Parameters
         ----------
         prefix : str, default ""
-            The path of this module, with which the paths of all buffers begin. With the prefix
-            "model", the path of a buffer may be "model.layers.0.mean".
+            The path of this module, put at the start of every returned path. With the prefix
+            "model", a path may be "model.layers.0.mean".
 
         Returns
         -------
@@ -517,10 +517,10 @@ class LayerNorm(Module):
 class MultiheadAttention(Module):
     """Attention with several heads; see `functional.scaled_dot_product_attention`.
 
-    `in_proj_weight` has shape (3·embed_dim, embed_dim). Query, key and value are each projected by
-    one third of it and split into heads. The outputs of the heads are concatenated and passed to
-    the Linear layer `out_proj`. The batch axis comes first, as with `batch_first=True` in PyTorch,
-    where False is the default.
+    `in_proj_weight` has shape (3·embed_dim, embed_dim): one third of its rows projects the query,
+    one the key, and one the value. The projections are split into heads. The outputs of the heads
+    are concatenated and passed to the Linear layer `out_proj`. The batch axis comes first, as with
+    `batch_first=True` in PyTorch, where False is the default.
 
     Parameters
     ----------
