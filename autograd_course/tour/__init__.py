@@ -1,4 +1,4 @@
-"""Build the page `engine.ipynb`: all definitions of the engine's core, each line deletable."""
+"""Build the page `engine.ipynb`, which shows the engine and what breaks without one of its lines."""
 
 from .page import diagnose, predict_deletion, patients, read, delete_lines, yours_and_ours
 

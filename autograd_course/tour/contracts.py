@@ -1,6 +1,6 @@
-"""Define the engine's guarantees: short programs and their results.
+"""Define the contracts of the engine: short programs, each with its expected result.
 
-Each program runs with and without a deleted statement.
+A contract is run on the whole engine, and on copies of the engine without one of its statements.
 """
 
 import ast
@@ -16,10 +16,17 @@ from .mutations import HOME, StepLimitExceeded, engine_without
 
 @dataclass(frozen=True)
 class Contract:
-    """Hold a program and the expected result of its last line.
+    """Hold a short program and the expected result of its last line.
 
-    `right` is the text of that value. If the line must raise an error, `right` is the type of the
-    error and a part of its message, such as "RuntimeError: changed".
+    Attributes
+    ----------
+    group : str
+        The heading under which the contract is listed.
+    program : str
+        Python code.
+    right : str
+        The value of the last line as text. If the program must raise an error, the type of the error
+        and a part of its message, such as "RuntimeError: changed".
     """
 
     group: str
@@ -783,10 +790,22 @@ CONTRACTS = [
 
 
 def outcomes(statement=None, contracts=CONTRACTS, folder=HOME):
-    """Return the result of each contract on the engine without `statement`, as text.
+    """Run the contracts on the engine without a Statement, and return a list of their results.
 
-    A result is the value of the last line, "RuntimeError: …" if the line raised this error, or
-    "does not end". If the engine cannot be loaded, every result is the error.
+    Parameters
+    ----------
+    statement : Statement, optional
+        The statement to delete. By default, the whole engine is used.
+    contracts : iterable of Contract
+    folder : Path
+        The folder of the engine's source.
+
+    Returns
+    -------
+    list of str
+        For each contract the value of its last line as text, the error that it raised, such as
+        "RuntimeError: …", or "does not end". If the engine cannot be loaded, every result is the
+        error of loading.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -798,10 +817,10 @@ def outcomes(statement=None, contracts=CONTRACTS, folder=HOME):
 
 
 def reached(statement):
-    """Return the contracts that run a line of a Statement.
+    """Return a list of the contracts that run a Statement.
 
-    Return all contracts if the statement runs while the engine is loaded, or if it is not code that
-    runs.
+    The list contains all contracts if the statement runs while the engine is loaded, or if it is a
+    `global` statement, which does not run itself.
     """
     loading, *each = _lines()
     own = {
@@ -814,9 +833,10 @@ def reached(statement):
 
 @cache
 def _lines():
-    """Return the lines of the engine that run while it is loaded, and for each contract.
+    """Return a list of sets {(path, line number), …} of lines of the engine that run.
 
-    The result is a list of sets {(path, line number)}.
+    The first set contains the lines that run while the engine is loaded. Each further set contains
+    the lines that one contract runs, in the order of CONTRACTS.
     """
     runs = [set()]
 
@@ -878,7 +898,7 @@ def _failed(error):
 
 
 def said(value):
-    """Return a value as text, with numbers to nine decimals."""
+    """Return the text of a value, with numbers rounded to nine decimals and arrays as lists."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, (tuple, list)):
@@ -888,7 +908,7 @@ def said(value):
 
 
 def kept(contract, outcome):
-    """Return True if the outcome is the expected result."""
+    """Return True if `outcome`, the result of a contract as text, is the expected one."""
     kind, _, words = contract.right.partition("Error: ")
     return (
         outcome.startswith(f"{kind}Error: ") and words in outcome

@@ -1,4 +1,4 @@
-"""Delete one statement of the engine, and load the package without it, from the current source."""
+"""Load a copy of the engine from its current source, with one statement deleted."""
 
 import ast
 import importlib
@@ -45,15 +45,24 @@ NAMES = (
 class StepLimitExceeded(
     BaseException
 ):  # a BaseException, because an `except Exception` in the engine would catch an Exception
-    """Report that a program did not end."""
+    """Report that the loops of the engine ran for too many steps."""
 
 
 @dataclass(frozen=True)
 class Statement:
     """Hold one statement of the engine.
 
-    `file` is "tape" or "compiler/plan"; `where` is the definition around it, "Primitive.record", or
-    "".
+    Attributes
+    ----------
+    file : str
+        The file without its suffix, such as "tape" or "compiler/plan".
+    where : str
+        The function, method or class that contains the statement, such as "Primitive.record", or ""
+        for a statement outside of all of them.
+    line : int
+        The number of its first line, from 1.
+    text : str
+        Its source.
     """
 
     file: str
@@ -63,23 +72,28 @@ class Statement:
 
 
 def files(folder=HOME):
-    """Return the files whose statements can be removed: the core, and the compiler if present."""
+    """Return the names of the files whose statements can be deleted, such as "tape".
+
+    These are the files of the core and, if the folder `compiler` exists, the files in it.
+    """
     return CORE + [f"compiler/{path.stem}" for path in sorted((folder / "compiler").glob("*.py"))]
 
 
 def statements(file, folder=HOME):
-    """Return every Statement of a file, including those that contain others.
+    """Return a list of all Statements in a file, also of statements inside other statements.
 
-    Docstrings, imports, and the `def` and `class` statements are left out.
+    Docstrings, imports, `pass`, and the `def` and `class` statements are left out.
     """
     return list(_read(file, folder)[1])
 
 
 @cache
 def _read(file, folder):
-    """Return (syntax tree of a file, {Statement: (the list that holds it, its node)}).
+    """Parse a file, and return (tree, {Statement: (body, node)}).
 
-    Loops in the tree count their steps.
+    `node` is the node of the Statement in the syntax tree, and `body` is the list of statements that
+    contains this node. A call of `__step__` is added to the start of every loop in the tree, to count
+    its iterations.
     """
     text = (folder / f"{file}.py").read_text(encoding="utf-8")
     lines, tree, found, loops = text.splitlines(), ast.parse(text), {}, []
@@ -113,9 +127,9 @@ def _read(file, folder):
 
 @cache
 def _codes(file, folder):
-    """Return the compiled code of each statement of the module itself.
+    """Return a list with the compiled code of each top-level statement of a file.
 
-    To remove a statement, only one of them is recompiled.
+    To delete a statement, it is enough to recompile the top-level statement that contains it.
     """
     return [_compiled(node, file, folder) for node in _read(file, folder)[0].body]
 
@@ -138,12 +152,21 @@ def _codes_without(statement, folder):
 
 
 class EngineWithout:
-    """Find and load the modules of a copy of the engine called `name`.
+    """Find and load the modules of a copy of the engine, as an entry of `sys.meta_path`.
 
-    The copy lacks `statement`, if one is given.
+    The attribute `steps` is the number of loop iterations that are left. When none are left, a loop
+    of the copy raises StepLimitExceeded.
 
-    Insert the finder into sys.meta_path. `steps` is the rest of MOST_STEPS: at 0, a loop of the
-    package raises StepLimitExceeded.
+    Parameters
+    ----------
+    name : str
+        The name of the package that contains the copy.
+    statement : Statement, optional
+        The statement that is deleted from the copy.
+    folder : Path
+        The folder of the engine's source.
+    most : int
+        The number of loop iterations that are allowed.
     """
 
     def __init__(self, name, statement=None, folder=HOME, most=MOST_STEPS):
@@ -181,13 +204,21 @@ class EngineWithout:
 
 @contextmanager
 def engine_without(statement=None, folder=HOME):
-    """Provide the engine without `statement` as a context manager.
+    """Load a copy of the engine without `statement`, as a context manager.
 
-    It yields a module with the public names of the core; the `finder` of the module is the
-    EngineWithout.
+    The copy is a package with a different name, so the engine itself does not change. It is removed
+    from `sys.modules` at the end of the block. By default, no statement is deleted.
 
-    The copy is a package with a different name, so that the engine itself does not change, and it
-    is removed afterwards. An error or StepLimitExceeded during loading is raised.
+    Yields
+    ------
+    module
+        The package, with all public names of the core and of the compiler. Its attribute `finder` is
+        the EngineWithout.
+
+    Raises
+    ------
+    StepLimitExceeded
+        If a loop does not end while the copy is loaded. Every other error of the copy is raised too.
     """
     name = "autograd_without"
     finder, package = EngineWithout(name, statement, folder), ModuleType(name)

@@ -1,8 +1,8 @@
-"""List the core of the engine in reading order: definitions, their purpose, the lessons they need.
+"""List the definitions of the engine in reading order, with their purposes and lessons.
 
-A definition is named "tape:Tensor.backward"; `*` matches any letters. A definition belongs to the
-first line that names it. Tests check that each definition of the core belongs to a line, and that
-every link leads to a section.
+A definition has a name such as "tape:Tensor.backward", in which `*` matches any characters. It
+belongs to the first entry that names it. Tests check that each definition of the core belongs to an
+entry, and that every link leads to a section of a lesson.
 """
 
 from dataclasses import dataclass, field
@@ -10,13 +10,21 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Part:
-    """Hold the definitions of one part of the page.
+    """Hold the entries of one part of the page.
 
-    lines: [(definitions, the lesson and its section, "05 A number that remembers", their purpose),
-    …].
-
-    later: the same for a second reading, with definitions that only raise errors, only save time,
-    or need a lesson after 10.
+    Attributes
+    ----------
+    title : str
+        The title of the part.
+    lines : list of (str, str, str)
+        The entries for a first reading. Each consists of the names of definitions, separated by
+        spaces; the section of a lesson that derives them, such as "05 A number that remembers"; and
+        their purpose.
+    later : list of (str, str, str)
+        The entries for a second reading: definitions that only raise errors, only save time, or need
+        a lesson after 10.
+    every : list of (str, str, str)
+        All entries.
     """
 
     title: str
@@ -27,11 +35,22 @@ class Part:
 
 @dataclass(frozen=True)
 class Deletion:
-    """Hold a question about a deleted statement, given by its definition and its first words.
+    """Hold a question about what the engine does without one of its statements.
 
-    `shown` maps each choice to a piece of the program of one contract; only the contract of the
-    right answer is broken. If the answer is a number or a row of numbers, `shown` is a piece of the
-    program that returns it.
+    Attributes
+    ----------
+    where : str
+        The name of the definition that contains the statement, such as "tape:backward_pass".
+    line : str
+        The beginning of the statement.
+    question, reveal : str
+        Markdown. `reveal` begins with the answer.
+    answer : object
+        The right answer: one of the choices, a number or a list of numbers.
+    shown : dict or str
+        For a question with choices, {choice: part of a contract's program}; without the statement,
+        only the contract of the right choice is broken. Otherwise, a part of the program of the
+        contract whose result is the answer.
     """
 
     where: str

@@ -1,4 +1,4 @@
-"""Write the page `engine.ipynb`: definitions, and what breaks without a statement."""
+"""Show the engine's definitions on the page `engine.ipynb`, and what breaks without a statement."""
 
 import ast
 import json
@@ -35,9 +35,14 @@ WRAPPED = f"{CODE.replace('pre;', 'pre-wrap;')};overflow-wrap:anywhere;color:{st
 
 @dataclass(frozen=True)
 class Definition:
-    """Hold a function, class, method or variable of the page.
+    """Hold the position of a function, class, method or variable in the engine's source.
 
-    An example of a `name` is "tape:Tensor.backward".
+    Attributes
+    ----------
+    name : str
+        The file and the name, such as "tape:Tensor.backward".
+    first, last : int
+        The numbers of its first and last line, from 1.
     """
 
     name: str
@@ -60,9 +65,9 @@ def _lines(file):
 
 @cache
 def definitions():
-    """Return every Definition on the page, in the order of the files.
+    """Return a list of all Definitions on the page, in the order of the files.
 
-    A class ends where its first method begins.
+    Methods are separate Definitions, so the Definition of a class ends where its first method begins.
     """
     found = []
     for file in READ:
@@ -104,7 +109,7 @@ def definitions():
 
 
 def _named(node):
-    """Return the name of a module-level statement: its variable, or its first line."""
+    """Return the name of a top-level statement: the variable that it assigns, or its first line."""
     target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
     return ast.unparse(node if target is None or isinstance(node, ast.For) else target).split("\n")[
         0
@@ -112,9 +117,11 @@ def _named(node):
 
 
 def of_part(key):
-    """Return [(the Definitions, the lesson's section, their purpose), …] of a part.
+    """Return [(list of Definitions, section, purpose), …] for a part of the page.
 
-    The entries are in the order of order.py.
+    `key` is a key of PARTS in order.py, such as "values". The section is the section of a lesson that
+    derives the Definitions, such as "05 The order of visits", and the purpose is text. The entries
+    have the order of order.py.
     """
     return [
         ([one for one in definitions() if home(one.name) == (key, number)], section, purpose)
@@ -124,9 +131,10 @@ def of_part(key):
 
 @cache
 def home(name):
-    """Return (key of the part, number of the line in it) of a definition, or None.
+    """Return (key, number) for the place of a Definition on the page, given its name, or None.
 
-    The line is the first one that names the definition.
+    `key` is the key of the part in PARTS, and `number` is the index of the first entry of this part
+    that lists the name. The result is None if no part lists it.
     """
     return next(
         (
@@ -141,7 +149,7 @@ def home(name):
 
 @cache
 def definition_of(statement):
-    """Return the Definition that holds a Statement: the last that begins before it."""
+    """Return the innermost Definition that contains a Statement."""
     return max(
         (
             one
@@ -153,7 +161,10 @@ def definition_of(statement):
 
 
 def deletable_in(key):
-    """Return every Statement of a part, in reading order."""
+    """Return a list of the Statements in a part of the page, in reading order.
+
+    `key` is a key of PARTS in order.py, such as "values".
+    """
     every = {}
     for file in DELETED:
         for one in statements(file):
@@ -170,11 +181,11 @@ def deletable_in(key):
 
 
 def read(key):
-    """Show the definitions of a part from the current source.
+    """Draw the definitions in a part of the page, from the current source, as a Picture.
 
-    Each definition is shown with its purpose and the lesson where it was derived.
-
-    Definitions for a second reading are folded, with the lessons after 10 that they need.
+    Each definition is shown with its purpose and a link to the lesson that derives it. Definitions
+    for a second reading are folded, under a title that names the lessons after 10 that they need.
+    `key` is a key of PARTS in order.py, such as "values".
     """
     every, first = of_part(key), len(PARTS[key].lines)
     blocks, words = zip(*map(_block, every))
@@ -194,7 +205,7 @@ def read(key):
 
 
 def _block(line):
-    """Return (HTML, words) of one line of order.py, in the form of `of_part`."""
+    """Return (HTML, text) for one entry in the list that `of_part` returns."""
     found, section, purpose = line
     names = ", ".join(
         dict.fromkeys(f"<code>{escape(one.name.partition(':')[2])}</code>" for one in found)
@@ -211,7 +222,10 @@ def _block(line):
 
 
 def _link(section):
-    """Return a Markdown link to a lesson's section, given as "05 The order of visits"."""
+    """Return a Markdown link to a section of a lesson, such as "05 The order of visits".
+
+    Without the notebooks, return the name of the section in brackets.
+    """
     number, _, heading = section.partition(" ")
     file = next((HOME.parent / "notebooks").glob(f"{number}_*.ipynb"), None)
     if not file:  # the course was installed without its notebooks, as in Colab
@@ -231,16 +245,17 @@ def _dedented(lines):
 
 
 def _coloured(code):
-    """Return code as HTML, with comments and docstrings in a fainter colour."""
+    """Return code as HTML, with its comments and docstrings half transparent."""
     said = r"^\s*(?:&quot;){3}.*?(?:&quot;){3}|#(?![^\n]*&quot;[^\n#]*$).*?$"
     fainter = r'<span style="opacity:.7">\g<0></span>'
     return re.sub(said, fainter, escape(code), flags=re.DOTALL | re.MULTILINE)
 
 
 def delete_lines(key):
-    """Show a slider over the statements of a part.
+    """Show a slider over the statements in a part of the page, and what breaks without each.
 
-    Each statement is removed in turn, and every contract that reaches it is run again.
+    The chosen statement is deleted from a copy of the engine, and every contract that runs the
+    statement is run again on this copy. `key` is a key of PARTS in order.py, such as "values".
     """
     every = deletable_in(key)
     return explore(lambda line: without(every[line - 1]), line=range(1, len(every) + 1))
@@ -248,9 +263,10 @@ def delete_lines(key):
 
 @cache
 def results(statement):
-    """Return [(contract, its result without the statement, its mark), …].
+    """Return [(contract, result, mark), …] for all contracts on the engine without a Statement.
 
-    A contract that does not reach the statement keeps its right result.
+    The result is text. The mark is a key of MARKS, such as "right" or "another number". A contract
+    that does not run the statement is not run again, and has its right result.
     """
     run = reached(statement)
     came = dict(zip(run, outcomes(statement, run)))
@@ -273,7 +289,7 @@ def _mark(contract, outcome):
 
 
 def without(statement):
-    """Draw a removed statement within its definition, and the result of every contract."""
+    """Draw a deleted Statement in its definition, and the results of the contracts without it."""
     definition = definition_of(statement)
     file, _, name = definition.name.partition(":")
     lines, first = definition.lines, statement.line - definition.first
@@ -288,7 +304,7 @@ def without(statement):
         drawn[i] = re.sub(r"\S.*", lambda text: f'<s style="{BROKEN}">{text[0]}</s>', drawn[i])
     if (more := len(gone) - MOST_LINES) > 0:
         drawn[gone.start + MOST_LINES : gone.stop] = [
-            f'<span style="{BROKEN}">… {more} lines more</span>'
+            f'<span style="{BROKEN}">… {more} more lines</span>'
         ]
     key, line = home(definition.name)
     title = f"{'Second reading: d' if line >= len(PARTS[key].lines) else 'D'}eleted from {name} in {file}.py:"
@@ -303,9 +319,9 @@ def without(statement):
 
 
 def contracts_without(statement):
-    """Return (HTML, lines of text) that show which contracts are kept without the statement.
+    """Return (HTML, lines of text) that show which contracts still hold without a Statement.
 
-    For a broken contract, both include the wrong result or the error.
+    Up to MOST_TOLD broken contracts are described, each with its wrong result or its error.
     """
     found, rows, words = results(statement), [], []
     for group in dict.fromkeys(one.group for one in CONTRACTS):
@@ -323,7 +339,7 @@ def contracts_without(statement):
         key=lambda one: one[2] == "an error"
     )  # a wrong number is more informative than an error
     if len({outcome for _, outcome, _ in found}) == 1:
-        lines = ["The engine does not load without it, so no contract is kept."]
+        lines = ["The engine does not load, so every contract is broken."]
     elif broken:
         lines = [
             f"{len(broken)} of {len(found)} contracts {'is' if len(broken) == 1 else 'are'} broken."
@@ -348,16 +364,17 @@ def contracts_without(statement):
 def _noticed(statement):
     by = noticed(statement).get(statement.text.strip())
     return (
-        f"A test of the engine fails without it: {by}."
+        f"But a test of the engine fails: {by}."
         if by
-        else "Run make mutate to see which test fails without it."
+        else "Run make mutate to see which test fails."
     )
 
 
 def noticed(statement):
-    """Return {text of a statement of the same definition: the test that fails without it}.
+    """Return {text of a statement: test} for the definition that contains a Statement.
 
-    The function reads this from the file that `make mutate` writes.
+    The test is the name of a test that fails without the statement. The names are read from the file
+    that `make mutate` writes.
     """
     return json.loads(NOTICED.read_text(encoding="utf-8")).get(
         f"{statement.file}:{statement.where}", {}
@@ -368,7 +385,10 @@ def noticed(statement):
 
 
 def predict_deletion(name):
-    """Ask what the engine does if one of its lines is deleted; record nothing."""
+    """Show a question about what the engine does without one of its lines.
+
+    The answer is not recorded. `name` is a key of DELETIONS in order.py.
+    """
     one = DELETIONS[name]
     choices = list(one.shown) if isinstance(one.shown, dict) else None
     return _ask(name, Question(one.question, one.answer, one.reveal, choices))
@@ -384,7 +404,10 @@ def _ask(name, asked):
 
 
 def yours_and_ours(name):
-    """Show an exercise's solution beside the engine's definition, and explain what differs."""
+    """Draw an exercise's solution beside the engine's definition, and explain how they differ.
+
+    `name` is the name of the exercise, a key of BESIDE in order.py.
+    """
     registered()
     where, differs = BESIDE[name]
     ours = "\n".join(_dedented(one.lines) for one in definitions() if one.name == where)
@@ -398,9 +421,10 @@ def yours_and_ours(name):
 
 
 def find(where, line):
-    """Return the Statement in the definition `where` whose text begins with `line`.
+    """Return the Statement in a definition whose text begins with `line`.
 
-    An example of `where` is "tape:backward_pass".
+    `where` is the name of the definition, such as "tape:backward_pass". If there is no such statement
+    or more than one, raise LookupError.
     """
     found = [
         one
@@ -410,13 +434,17 @@ def find(where, line):
     ]
     if len(found) != 1:
         raise LookupError(
-            f"find: expected one statement in {where} that begins with {line!r}, got {len(found)}"
+            f"find: expected exactly one statement in {where} that begins with {line!r}, got {len(found)}; "
+            "change the entry in order.py"
         )
     return found[0]
 
 
 def patients():
-    """Show five engines, each with a hidden line removed, and the contracts that each one keeps."""
+    """Show a slider over five engines, each without one line, and the contracts that still hold.
+
+    The missing line is not shown.
+    """
 
     def picture(engine):
         html, words = contracts_without(find(*PATIENTS[engine]))
@@ -430,7 +458,7 @@ def patients():
 
 
 def diagnose():
-    """Ask which line is missing in which of the five engines."""
+    """Show a question that asks which line is missing from each of the five engines."""
     found = {engine: find(*one) for engine, one in PATIENTS.items()}
     lines = [
         f"{re.split(' +#', one.text.strip())[0]} ({one.where or one.file})"  # a comment would tell
