@@ -1,7 +1,7 @@
-"""forward_stepper: tangents carried forward through the learner's expression, one step per frame.
+"""Show forward mode on the graph of a computation, step by step, with `forward_stepper`.
 
-It uses the frames, pictures and widget of backward_stepper. The tangent of a result comes
-from the engine's own forward mode, one argument at a time: this module has no rules of its own.
+The frames, the pictures and the widget are those of backward_stepper, in stepper.py. The tangents
+come from the engine's forward mode, one argument at a time: this module has no rules of its own.
 """
 
 import numpy as np
@@ -23,12 +23,24 @@ FORWARD = Words(
 
 
 def forward_stepper(output, **tangents):
-    """Step, scrub or play through forward mode on the graph of the Tensor `output`, changing no `.grad`.
+    """Show forward mode on the graph of the Tensor `output`, step by step. No `.grad` changes.
 
-    `forward_stepper(L, x=1)` gives the input called x the tangent 1 and all other inputs 0. An input
-    is named as in `draw_graph`, by its `.name` or its variable. A tangent has its input's shape. Each
-    step shows a sentence, the state of the graph, and the numbers: the value that is computed,
-    local × tangent for each of its inputs, their sum, and the numbers that must stay in memory.
+    For example, `forward_stepper(L, x=1)` gives the input x the tangent 1, and all other inputs the
+    tangent 0. Each step shows a sentence, the state of the graph, and the numbers: the value that is
+    computed, the product of local gradient and tangent for each of its inputs, the sum of these
+    products, and the tangents that must stay in memory.
+
+    Parameters
+    ----------
+    output : Tensor
+    **tangents : float or array_like
+        The tangents of inputs, each with the shape of its input. An input is named as in
+        `draw_graph`, by its `.name` or by its variable.
+
+    Returns
+    -------
+    Stepper
+        The widget.
 
     Raises
     ------
@@ -44,11 +56,15 @@ def forward_stepper(output, **tangents):
 
 
 def frames(output, tangents):
-    """Return every Frame of a forward pass: the start, each tangent along an arrow, and the end."""
+    """Return a list of the Frames of a forward pass.
+
+    There is one for the start, one for each tangent that passes along an arrow, and one for the end.
+    `tangents` is {name of an input: tangent}. The errors are those of `forward_stepper`.
+    """
     if not output.requires_grad:
         raise RuntimeError(
-            "forward_stepper: expected a Tensor that requires a gradient; create its inputs with "
-            "requires_grad=True"
+            "forward_stepper: expected an output that requires a gradient, got one that does not; "
+            "create its inputs with requires_grad=True"
         )
     push = _Push(output, tangents)
     push.start()
@@ -59,7 +75,7 @@ def frames(output, tangents):
 
 
 class _Push(Story):
-    """Hold the progress of the forward pass so far."""
+    """Follow a forward pass from value to value, and record its Frames."""
 
     words = FORWARD
 
@@ -74,8 +90,8 @@ class _Push(Story):
         if not tangents or not tangents.keys() <= leaves.keys():
             unknown = ", ".join(tangents.keys() - leaves.keys())
             raise TypeError(
-                f"forward_stepper: {f'there is no input {unknown}' if unknown else 'expected at least one tangent'}; "
-                f"the inputs are {', '.join(leaves)}: give one or more of them a tangent by name, as in "
+                f"forward_stepper: {f'the graph has no input {unknown}' if unknown else 'expected at least one tangent, got none'}; "
+                f"the inputs are {', '.join(leaves)}. Give one or more of them a tangent by name, as in "
                 f"forward_stepper(L, {next(iter(leaves))}=1)"
             )
         self.tangents = {}  # {key: the tangent of what is computed}
@@ -111,7 +127,7 @@ class _Push(Story):
         )
 
     def compute(self, tensor):
-        """Add a frame for each arrow that brings a tangent to `tensor`."""
+        """Compute the tangent of `tensor`, and add a Frame for each arrow that contributes to it."""
         key, name = id(tensor), self.names[id(tensor)]
         self.now, self.work, self.beads = key, [], dict.fromkeys(self.beads, "done")
         self.look_at(key)
@@ -142,7 +158,11 @@ class _Push(Story):
             self.tell(say)
 
     def of_numbers(self, tensor, slot, t, part):
-        """Return the product and the sentence for an arrow between numbers."""
+        """Return (product, sentence) as text, for an arrow between two numbers.
+
+        The arrow leads to input number `slot` of `tensor`; `t` is the tangent of this input, and
+        `part` is the contribution that it makes to the tangent of `tensor`.
+        """
         product = f"{show(local_gradient(tensor, slot))} × {show(t)} = {show(part)}"
         return (
             product,
@@ -150,7 +170,11 @@ class _Push(Story):
         )
 
     def of_arrays(self, tensor, slot, t, part):
-        """Return the shapes and the sentence for an arrow between arrays, by the kind of row."""
+        """Return (shapes, sentence) as text, for an arrow between arrays.
+
+        The arguments are as for `of_numbers`. The sentence says how the operation of `tensor` computes
+        the contribution.
+        """
         op, x = tensor.op.name, self.names[id(tensor.inputs[slot])]
         line = f"{shape_in_words(t.shape)} → {shape_in_words(part.shape)}"
         how = {
@@ -178,9 +202,9 @@ class _Push(Story):
         self.tell(" ".join(say))
 
     def tell(self, say):
-        """Add a frame with the sentence `say`.
+        """Add a Frame with the sentence `say` and the current state of the pass.
 
-        Its cards are marked as computed, being computed, or not computed yet.
+        Each card of the graph is marked as computed, being computed, or not computed yet.
         """
         cards, nodes = {}, []
         for key, node in self.nodes.items() if self.placed else ():
@@ -201,7 +225,10 @@ class _Push(Story):
 
 
 def pushed(tensor, slot, t):
-    """Return the tangent of `tensor` for the tangent `t` of one input, with its other inputs fixed."""
+    """Return the contribution of one input to the tangent of `tensor`, as an array.
+
+    `t` is the tangent of the input number `slot`. The other inputs are fixed.
+    """
     values = list(tensor.values)
 
     def alone(x):

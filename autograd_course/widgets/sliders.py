@@ -1,4 +1,4 @@
-"""explore: sliders in front of a pure function that draws."""
+"""Show sliders above a picture that a pure function draws, with the function `explore`."""
 
 import sys
 from html import escape
@@ -51,16 +51,30 @@ ROW = (
 
 
 class Explorer(widgets.VBox):
-    """Hold the controls and the picture that `explore` shows.
+    """Show controls and the picture that depends on them; this is the widget that `explore` returns.
 
-    `ui.sliders["x"].value = 1.5` moves a slider from Python; `ui.players` holds the players.
-    `ui.draw(**values)` returns the Picture at these values, whatever the sliders show, and
-    `ui.positions()` returns all values of each control, so that a page without a kernel can store a
-    picture for each combination.
+    With the methods `draw` and `positions`, a page without a kernel can store a picture for each
+    combination of values.
+
+    Attributes
+    ----------
+    sliders : {name: widget}
+        The controls. `ui.sliders["x"].value = 1.5` moves a slider from Python.
+    players : {name: widget}
+        The players of the controls that can be played.
+    draw : callable
+        `ui.draw(**values)` returns the Picture at these values, and does not move the controls.
+    picture : Picture
+        The picture that is shown.
+    view : widget
+        The widget that shows the picture.
     """
 
     def positions(self):
-        """Return {name: every value of its control, in order}; None for a widget of your own."""
+        """Return {name: list of all values of the control, in order}.
+
+        For a widget that the caller passed to `explore`, the list is None.
+        """
         return {name: _positions(control) for name, control in self.sliders.items()}
 
     def values(self):
@@ -75,11 +89,7 @@ class Explorer(widgets.VBox):
 
 
 def explore(picture, **sliders):
-    """Show sliders over `picture`, a pure function of keyword values that returns a Picture.
-
-    Each keyword is `(min, max, start)` or `(min, max, step, start)`, all int or any float; or a list of
-    choices, the first of which is the start; or a range, whose numbers are frames that can also be
-    played; or your own widget, whose `value` is passed:
+    """Show sliders above a picture, and draw the picture again when a slider moves.
 
         explore(slope_at, x=(-3.0, 3.0, 0.5), h=[1, 0.1, 0.01])
         explore(boundary_at, step=range(0, 301, 10))
@@ -90,8 +100,31 @@ def explore(picture, **sliders):
     text is shown below the picture, folded as "in words" if the drawing contains all of it. Screen
     readers announce changed lines of the text politely and, while frames play, only once they stop.
     A picture higher than the window scrolls, and the sliders stay in place. Frames that take long
-    to draw are skipped, not queued. An error in `picture` is shown in place of the picture and
-    raised.
+    to draw are skipped, not queued.
+
+    Parameters
+    ----------
+    picture : callable
+        A pure function that takes the values of the sliders as keyword arguments and returns a
+        Picture. An error that it raises is shown in place of the picture, and raised.
+    **sliders
+        For each argument of `picture`, one of
+
+        - `(min, max, start)` or `(min, max, step, start)`: a slider of integers if all are int,
+          otherwise of floats;
+        - a list of choices, which starts at the first one;
+        - a range: a slider over its numbers, which can also be played like the frames of a film;
+        - your own widget, whose `value` is passed.
+
+    Returns
+    -------
+    Explorer
+        The widget.
+
+    Raises
+    ------
+    ValueError
+        If a slider is not given in one of these forms.
     """
     rows, controls, players = [], {}, {}
     room = max(4.0, 0.6 * max(map(len, sliders), default=0) + 1)  # em, for the longest name
@@ -157,7 +190,7 @@ def _named_handles():
 
 
 def _value(control):
-    """Return a control's value without the rounding errors of steps.
+    """Return the value of a control, rounded to remove the rounding errors of its steps.
 
     The arrow keys can move a slider to 1.7999999999999998, or to 1e-16 in place of 0, and the first
     display can turn 0.7 into 0.7000000000000002.
@@ -166,7 +199,10 @@ def _value(control):
 
 
 def _positions(control):
-    """Return every value of a slider or a list of choices, including a start between two steps."""
+    """Return a list of all values of a slider or a list of choices, or None for any other widget.
+
+    The start value of a slider is included, even if it is between two steps.
+    """
     if hasattr(control, "options"):
         return [value for _, value in control.options]
     if not isinstance(control, (widgets.IntSlider, widgets.FloatSlider)):
@@ -180,9 +216,25 @@ def _stops(low, high, step, start):
 
 
 def _control(name, spec, label, small):
-    """Create the control of one keyword of `explore`.
+    """Create the control for one keyword argument of `explore`.
 
-    Return (row to show, widget that holds the value, widget that plays or None).
+    Parameters
+    ----------
+    name : str
+        The name of the argument.
+    spec : tuple, list, range or widget
+        The value of the argument, in one of the forms that `explore` lists.
+    label, small : dict
+        The style of the label, and the layout of a number box.
+
+    Returns
+    -------
+    row : widget
+        The widget to show.
+    control : widget
+        The widget whose `value` is passed to the picture.
+    player : widget or None
+        The widget that plays, for a range.
     """
     if isinstance(spec, widgets.Widget):
         return spec, spec, None
@@ -240,7 +292,10 @@ def _control(name, spec, label, small):
 
 
 def _said(choices):
-    """Return True if all choices are numbers, else False; and [(label, choice)] for all of them."""
+    """Return (numbers, options) for a list of choices.
+
+    `numbers` is True if all choices are numbers, and `options` is [(label, choice), …].
+    """
     numbers = all(
         isinstance(choice, (int, float)) and not isinstance(choice, bool) for choice in choices
     )
@@ -248,7 +303,10 @@ def _said(choices):
 
 
 def _toggle(name, label, options, start):
-    """Return the result of `_control` for a control with few values."""
+    """Create a row of radio buttons, and return (row, control, None) as `_control` does.
+
+    `options` is [(label, value), …], and `label` is the style of the description.
+    """
     radios = widgets.RadioButtons(
         options=options,
         value=start,
@@ -269,9 +327,10 @@ def _toggle(name, label, options, start):
 
 
 def _slider(name, label, small, low, high, step, start, whole=True, nearest=lambda value: value):
-    """Return a number box and a slider that hold the same number.
+    """Create a number box and a slider with the same value, and return (box, slider).
 
-    A typed number moves the slider to the `nearest` value that it can show.
+    Both have integer values if `whole` is True, otherwise floats. `nearest(value)` returns the value
+    to which the slider moves when `value` is typed into the box.
     """
     slider, box = (
         (widgets.IntSlider, widgets.BoundedIntText)
@@ -288,11 +347,12 @@ def _slider(name, label, small, low, high, step, start, whole=True, nearest=lamb
 
 
 def _player(name, slider, frames):
-    """Return the play button that moves `slider` from frame to frame, and the widget that it starts.
+    """Create a button that plays the frames of `slider`, and return (button, player).
 
-    The buttons of ipywidgets' Play have no names, so the widget is hidden behind a button that has one.
-    While the kernel draws, the browser keeps only the newest frame number, and sends it when the kernel
-    is free: frames are skipped, not queued.
+    The player is a hidden Play widget, which the button starts and stops: the buttons of a Play widget
+    have no accessible names. While the kernel draws, the browser keeps only the newest frame number,
+    and sends it when the kernel is free, so frames are skipped and not queued. `frames` is the number
+    of frames.
     """
     pace = min(
         1000, max(100, 8000 // frames)
@@ -322,7 +382,7 @@ def _player(name, slider, frames):
 
 
 def _hundredth(span):
-    """Return about a hundredth of `span`: 1, 2 or 5 times a power of ten."""
+    """Return a step of about a hundredth of `span`, rounded to 1, 2 or 5 times a power of ten."""
     return 1 / round_step(
         99 / span
     )  # 1, 2 and 5 are among each other's reciprocals, times a power of ten

@@ -1,4 +1,4 @@
-"""slope_explorer: a function and its slope side by side, and a point to move along them."""
+"""Show a function and its slope side by side, with a point to move along them: `slope_explorer`."""
 
 from collections import namedtuple
 from functools import lru_cache
@@ -22,8 +22,8 @@ from .sliders import explore
 
 DASHES = "6 4"
 
-# Where each argument of a row moves and starts, and what its domain is. A row that is missing here, a further argument of one,
-# and a function of the learner's own have RANGE. In `where`, the condition is no number and has its two choices.
+# For each operation, the sliders of its arguments, and its domain in words. An operation or an argument that is missing here,
+# and a function of the learner, has RANGE. In `where`, the condition is a bool with two choices.
 RANGE = (-3.0, 3.0, 1.0)
 ROWS = {
     "add": ([RANGE, (-3.0, 3.0, 2.0)], ""),
@@ -32,7 +32,7 @@ ROWS = {
     "divide": ([RANGE, (-3.0, 3.0, 2.0)], "dividing by 0 gives no number"),
     "power": (
         [(-2.0, 3.0, 1.5), (-3.0, 3.0, 2.0)],
-        "a negative base has integer powers only, and no slope along the exponent; 0 has no negative powers",
+        "a negative base has only integer powers and no slope with respect to the exponent, and 0 has no negative powers",
     ),
     "exp": ([(-3.0, 2.0, 0.5)], ""),
     "log": ([(-1.0, 5.0, 1.0)], "log x is defined for x > 0"),
@@ -51,17 +51,20 @@ ROWS = {
 
 
 def _four(x):
-    """Format a value with four significant digits, as the drawings do."""
+    """Return a value as text with four significant digits, or "none" for nan."""
     return "none" if np.isnan(x) else number(x).replace("inf", "∞")
 
 
 def _ten(x):
-    """Format a slope or difference with ten digits; write an exact 0 as "exactly 0.0"."""
+    """Return a slope or a difference as text with ten digits, or "exactly 0.0" for 0."""
     return number(x, 10) if x else "exactly 0.0"
 
 
 def _off(error):
-    """Format the size of the error of a finite difference, or return "none" if there is none."""
+    """Return the error of a finite difference as text, such as "off by 0.001".
+
+    If the error is not finite, return "none".
+    """
     return (
         f"off by {number(float(f'{abs(error):.1e}')) if error else 'exactly 0'}"
         if np.isfinite(error)
@@ -70,43 +73,60 @@ def _off(error):
 
 
 def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **arguments):
-    """Show a function and its slope side by side, with a movable point and step h, and the error.
+    """Show a function and its slope side by side, with sliders for a point and a step h.
 
-        slope_explorer(ag.tanh)                                 # any elementwise row
+    A third panel shows the errors of the finite differences over the step.
+
+        slope_explorer(ag.tanh)                                 # any elementwise operation
         slope_explorer(ag.multiply, y=3.0)                      # x moves, y starts at 3; `moving` can be changed to y
         slope_explorer(lambda x: ag.exp(-x * x), x=(-2.0, 2.0, 0.5))
         slope_explorer(ag.tanh, rule=lambda g, z, x: g * (1 - z))       # your own rule against finite differences
 
     Parameters
     ----------
-    f : row or callable
-        An elementwise row, or a function of numbers. Unless `rule` is given, `ag.grad` must be able to
-        differentiate it.
+    f : callable
+        An elementwise operation of the library, or a function of numbers that returns a number. Unless
+        `rule` is given, `ag.grad` must be able to differentiate it.
     rule : callable, optional
-        The rule of the argument that moves: a function of f's arguments, or of g, z and f's arguments
-        as in the table. A rule that is not written yet (`...`) is not drawn.
+        Your own rule for the slope with respect to the argument that moves. It takes the arguments of
+        `f`, or g, z and the arguments of `f`, as the rules of the library do. A rule that is not
+        written yet (`...`) is not drawn.
     against : str
-        "x", or "z" to draw the slope over the output z instead.
+        "x" to draw the slope over the input, or "z" to draw it over the output.
     moving : str, optional
-        Name of the argument that moves first; by default the first that has a slope.
+        The name of the argument that moves first. By default, the first argument that has a slope.
     h : sequence of float
         The steps to choose from.
     **arguments
-        For each argument of f, the start of its slider, or a tuple as in `explore`, such as
+        For each argument of `f`, the start of its slider, or a tuple as in `explore`, such as
         (min, max, start).
+
+    Returns
+    -------
+    Explorer
+        The widget.
+
+    Raises
+    ------
+    TypeError
+        If a keyword is not the name of an argument of `f`, if `f` has no arguments, or if `rule` takes
+        the wrong number of arguments.
+    ValueError
+        If `f` works on whole arrays, returns an array or has an argument called h, moving, rule or
+        against, or if `against` or `moving` has a wrong value.
     """
     subject = _Subject(f, rule)
     if unknown := arguments.keys() - set(subject.names):
         raise TypeError(
-            f"slope_explorer: {subject.name} has no argument {', '.join(sorted(unknown))}; it has {', '.join(subject.names)}"
+            f"slope_explorer: {subject.name} has no argument {', '.join(sorted(unknown))}; use {', '.join(subject.names)}"
         )
     if taken := {"h", "moving", "rule", "against"} & set(subject.names):
         raise ValueError(
-            f"slope_explorer: the name {', '.join(sorted(taken))} is taken by the explorer; rename that argument of f"
+            f"slope_explorer: f must not have an argument called {', '.join(sorted(taken))}, which is a keyword of slope_explorer; rename it"
         )
     if against not in ("x", "z"):
         raise ValueError(
-            f'slope_explorer: against must be "x", the input, or "z", the output, got {against!r}'
+            f'slope_explorer: expected against="x" (the input) or against="z" (the output), got {against!r}'
         )
     specs = {
         name: _spec(arguments.get(name, subject.starts.get(name)), usual)
@@ -120,14 +140,17 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
     moving = moving or movable[0]
     if moving not in movable:
         raise ValueError(
-            f"slope_explorer: moving must be an argument of {subject.name} that can move, {', '.join(movable)}, got {moving!r}"
+            f"slope_explorer: expected `moving` to name an argument of {subject.name} that can move ({', '.join(movable)}), got {moving!r}"
         )
 
     @lru_cache(
         maxsize=64
     )  # a slider's places: those of the other argument come again for each of the point
     def still(moving, *xs):
-        """Return the parts that do not change while the point moves along the curve."""
+        """Return the _Still for the argument `moving` and the values `xs` of the others.
+
+        `xs` holds None for the argument that moves.
+        """
         return _Still(subject, subject.names.index(moving), xs, _span(specs[moving]), against)
 
     def picture(h, moving=moving, **values):
@@ -153,7 +176,27 @@ def _takes(rule, count):
 
 
 class _Subject:
-    """Hold a function of numbers and its rule; values that do not exist are nan or ±inf."""
+    """Hold the function that `slope_explorer` shows, and the rule for its slope.
+
+    Attributes
+    ----------
+    name : str
+        The name of the function.
+    names : list of str
+        The names of its arguments.
+    sloped : list of str
+        The names of the arguments with respect to which it has a slope.
+    starts : {name: number}
+        The default values of its arguments.
+    usual : list
+        The usual slider of each argument.
+    domain : str
+        The domain in words, or "".
+    waits : bool
+        True if the learner's rule is not written yet.
+    takes_g : bool
+        True if the learner's rule takes g and z before the arguments.
+    """
 
     def __init__(self, f, rule):
         self.f, self.rule, self.starts, self.takes_g = f, rule, {}, False
@@ -178,7 +221,7 @@ class _Subject:
             self.starts = {p.name: p.default for p in given if isinstance(p.default, (int, float))}
         if not self.names:
             raise TypeError(
-                f"slope_explorer: {self.name} has no argument that could move; write it as a function of x"
+                f"slope_explorer: {self.name} takes no arguments, so nothing can move; write it as a function of x"
             )
         usual, self.domain = ROWS.get(self.name, ([], ""))
         self.usual = (usual + [RANGE] * len(self.names))[: len(self.names)]
@@ -202,7 +245,12 @@ class _Subject:
         return float(z)
 
     def slope(self, i, *xs, g=1.0):
-        """Return the result of the rule for argument i and the upstream gradient g; nan for a stub."""
+        """Return the slope with respect to argument number i at the point `xs`.
+
+        The slope comes from the learner's rule or, without a rule, from `ag.grad`. `g` is the upstream
+        gradient, which is passed only to a rule that takes it. The result is nan if the rule is not
+        written yet.
+        """
         xs = [np.float64(x) for x in xs]
         if self.waits:
             return np.nan
@@ -214,7 +262,11 @@ class _Subject:
 
 
 def _spec(given, usual):
-    """Return the slider that `explore` expects for the caller's None, start or slider."""
+    """Return the slider for an argument, in one of the forms that `explore` expects.
+
+    `given` is what the caller passed: None, a start value, or a slider. `usual` is the usual slider of
+    the argument.
+    """
     if given is None:
         return usual
     if isinstance(given, (int, float)):
@@ -230,7 +282,7 @@ def _spec(given, usual):
 
 
 def _span(spec):
-    """Return the limits of a slider."""
+    """Return (min, max) of a slider in one of the forms that `explore` expects."""
     return (min(spec), max(spec)) if isinstance(spec, (list, range)) else spec[:2]
 
 
@@ -238,9 +290,10 @@ Pieces = namedtuple("Pieces", "lines jumps poles")  # each line is [(x, y), …]
 
 
 def _pieces(g, low, high):
-    """Return the graph of g from low to high as lines that do not cross a jump, a pole or a hole.
+    """Return the curve of a function g from `low` to `high`, as Pieces.
 
-    At a jump one line ends and the next begins; at a pole a line leaves the picture.
+    Its lines do not cross a jump, a pole or a gap in the domain: at such a place one line ends and the
+    next one begins. The Pieces also list the positions of the jumps and of the poles.
     """
     grid = [(x, g(x)) for x in np.linspace(low, high, 161).tolist()]
     known = [y for _, y in grid if np.isfinite(y)]
@@ -273,13 +326,16 @@ def _pieces(g, low, high):
 
 
 def _apart(y, other):
-    """Return the distance between two values, which is infinite if only one of them is finite."""
+    """Return the distance between two values.
+
+    It is infinite if only one of them is finite, and 0 if neither is.
+    """
     here, there = np.isfinite(y), np.isfinite(other)
     return abs(y - other) if here and there else np.inf if here != there else 0.0
 
 
 def _limits(ys):
-    """Return the limits of an axis that shows all of `ys`."""
+    """Return (min, max) for an axis that shows all the numbers in the list `ys`, with a margin."""
     low, high = (min(ys), max(ys)) if ys else (-1.0, 1.0)
     room = 0.08 * (high - low) if high - low > 1e-9 * max(1, abs(high)) else 1.0
     return low - room, high + room
@@ -295,7 +351,20 @@ CIRCLES = 24  # an even number, so that they do not measure at the round places 
 
 
 class _Still:
-    """Hold the parts of the three panels that do not change while the point moves along a curve."""
+    """Hold the parts of the three panels that do not change while the point moves along the curve.
+
+    Parameters
+    ----------
+    subject : _Subject
+    i : int
+        The number of the argument that moves.
+    xs : tuple
+        The values of all arguments; the value of the argument that moves is ignored.
+    span : (float, float)
+        The limits between which the argument moves.
+    against : str
+        "x" to draw the slope over the input, or "z" to draw it over the output.
+    """
 
     def __init__(self, subject, i, xs, span, against):
         def value(x):
@@ -323,7 +392,7 @@ class _Still:
         self.jumps = curve.jumps
 
         def heights(poles, *lines):
-            """Return the range of heights that a picture needs, without points close to a pole."""
+            """Return a list of the y of all points in the lines, except points close to a pole."""
             near = 0.03 * (span[1] - span[0])
             return [
                 y for line in lines for x, y in line if all(abs(x - pole) > near for pole in poles)
@@ -341,7 +410,7 @@ class _Still:
         self.verdict = self._verdict(subject.takes_g, measured)
 
     def axes(self):
-        """Return the axes of the curve, of its slope and of the errors."""
+        """Return new Axes for the three panels: the curve, its slope and the errors."""
         return (
             Axes(BOX, self.span, self.zs),
             Axes(BOX, self.span if self.against == "x" else self.zs, self.slopes),
@@ -349,16 +418,19 @@ class _Still:
         )
 
     def across(self, x):
-        """Return the horizontal position of x in the panel of the slope."""
+        """Return the horizontal position of a point in the panel of the slope: its x or its z."""
         return x if self.against == "x" else self.value(x)
 
     def sides(self, x, step=None):
-        """Return the slopes on the left and on the right of x, measured with a small step."""
+        """Return (left, right), the one-sided slopes at x, measured with a small step."""
         step, z = step or self.small, self.value(x)
         return (z - self.value(x - step)) / step, (self.value(x + step) - z) / step
 
     def kink(self, x):
-        """Return True if the slopes on both sides differ, and still differ as much closer to x."""
+        """Return True if the curve has a kink at x.
+
+        There the one-sided slopes differ, and the difference does not shrink with the step.
+        """
         (left, right), (wider, other) = self.sides(x), self.sides(x, 10 * self.small)
         noise = 1e-14 * abs(self.value(x)) / self.small
         return bool(
@@ -366,7 +438,10 @@ class _Still:
         )
 
     def _places(self, curve):
-        """Return the points at which to measure, evenly spaced along the panel of the slope."""
+        """Return a list of the x at which to measure the slope.
+
+        They are evenly spaced in the panel of the slope. `curve` is the Pieces of the function.
+        """
         points = [point for line in curve.lines for point in line]
         if not points:
             return []
@@ -428,10 +503,13 @@ class _Still:
         return plot.parts
 
     def _verdict(self, takes_g, measured):
-        """Return sentences that compare the rule with the measured slope."""
+        """Return a list of one or two sentences that compare the rule with the measured slopes.
+
+        `takes_g` is True if the rule takes g, and `measured` is [(x, measured slope), …].
+        """
         whose = self.whose
         if not measured:
-            return ["there is no point here at which a slope could be measured"]
+            return ["there is no point here at which the slope can be measured"]
         if self.waits:
             return ["the circles mark measured slopes; your rule is still …"]
         found = [(x, y, self.slope(x)) for x, y in measured]
@@ -464,7 +542,10 @@ class _Still:
 
 
 def _trace(plot, line, colour, dash="none"):
-    """Draw a line of a curve; cut off the parts that are far outside the picture."""
+    """Draw one line of a curve on the Axes `plot`, without the parts far outside the picture.
+
+    `line` is [(x, y), …].
+    """
     far = 4 * (plot.y[1] - plot.y[0])
     plot.line(
         [x for x, _ in line],
@@ -478,7 +559,7 @@ def _trace(plot, line, colour, dash="none"):
 
 
 def _note(plot, words):
-    """Write words in the middle of a panel that would be empty."""
+    """Write a note in the middle of the Axes `plot`, which would otherwise be empty."""
     plot.words(BOX[0] + BOX[2] / 2, BOX[1] + BOX[3] / 2 - 10, words, style.FAINT, halo=True)
 
 
@@ -487,7 +568,10 @@ def _inside(plot, x, y):
 
 
 def _dots(plot, *marks):
-    """Draw marks (x, y, colour, fill, square, size), or arrows at the edge for values beyond it."""
+    """Draw marks on the Axes `plot`, each given as (x, y, colour, fill, square, size).
+
+    A mark above or below the axes is replaced by an arrow at the edge, with its y as text.
+    """
     beyond = []
     for x, y, *look in marks:
         if _inside(plot, x, y):
@@ -514,7 +598,11 @@ def _dots(plot, *marks):
 
 
 class _Here:
-    """Hold the numbers at x, with the step h; nan if a number does not exist."""
+    """Hold the numbers for the point x and the step h; a number that does not exist is nan.
+
+    `still` is the _Still with the function. Among the numbers are the value, the slope, and the forward
+    and the central difference.
+    """
 
     def __init__(self, still, x, h):
         self.still, self.x, self.h, self.here = still, x, h, f"{still.letter} = {_four(x)}"
@@ -536,7 +624,10 @@ class _Here:
 
 
 def _words(p):
-    """Return the text: the point, its special features, and the differences."""
+    """Return [point, special, differences], the texts that describe a _Here.
+
+    The second text is about a jump or a kink at the point, and is "" elsewhere.
+    """
     z, still = _ten(p.z) if p.z else "0", p.still
     point = f"{still.name} at {p.here}: "
     if not p.exists:
@@ -577,7 +668,10 @@ def _words(p):
 
 
 def _moving(p):
-    """Return the axes of the three panels, with the parts that move drawn in."""
+    """Return the Axes of the three panels, with the parts drawn that move with the point.
+
+    `p` is the _Here of the point.
+    """
     still = p.still
     curve, rule, errors = plots = still.axes()
     curve.line([p.x, p.x], curve.y, style.LINE, 1, "3 3")
@@ -644,7 +738,10 @@ def _mark_key(plot, row, across, words, **mark):
 
 
 def _draw(still, x, h):
-    """Draw the whole picture, with the point at x and the step h."""
+    """Draw the three panels as a Picture, with the point at x and the step h.
+
+    `still` is the _Still with the parts that do not move.
+    """
     p = _Here(still, x, h)
     point, special, differences = _words(p)
     about = [point, still.verdict[0], differences][

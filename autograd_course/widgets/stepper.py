@@ -1,9 +1,9 @@
-"""backward_stepper: the backward pass of the learner's own expression, one step per frame.
+"""Show a backward pass on the graph of a computation, step by step, with `backward_stepper`.
 
-`frames` returns the steps as data and `picture` draws one frame; the widget only calls them. The
-frames are made only from the visits, which the engine's own generator or a lesson yields: this
-module has no rule for the order in which a graph is traversed. The forward stepper, in
-forward_stepper.py, makes its own Story from the same kind of Frames.
+`frames` returns the steps as data, and `picture` draws one of them; the widget only calls these
+functions. The frames are made only from the visits of a backward pass, which the engine's generator
+or a lesson yields: this module has no rule for the order of the visits. The forward stepper, in
+forward_stepper.py, makes its own Story with the same kind of Frames.
 """
 
 from bisect import bisect_left, bisect_right
@@ -53,27 +53,44 @@ BACKWARD = Words(
 
 
 def backward_stepper(output, visits=None):
-    """Step, scrub or play through the backward pass of the Tensor `output`, changing no `.grad`.
+    """Show the backward pass from the Tensor `output`, step by step. No `.grad` changes.
 
-    Each step shows a sentence, the state of the graph, and the numbers: the value that is visited,
-    its gradient, local × upstream for each input, the running sum where several uses meet, and the
-    values that are still waiting. If the output is an array, the pass starts from the sum of its
-    entries. `visits` may be any iterable of (Tensor, g, grads), as `tape.backward_pass` yields
-    them, in any order: the steps then show what these visits do, right or wrong. A leaf's `.grad`
-    is the sum of the gradients it was visited with, or, if it was never visited, of the gradients
-    it received.
+    Each step shows a sentence, the state of the graph, and the numbers: the value that is visited, its
+    gradient, the product of local and upstream gradient for each input, the running sum of a value with
+    several uses, and the values that are still waiting.
+
+    Parameters
+    ----------
+    output : Tensor
+        If it is an array, the pass differentiates the sum of its entries.
+    visits : iterable of (Tensor, g, grads), optional
+        The visits to show, in the form in which `tape.backward_pass` yields them: a Tensor, its
+        gradient, and the gradients for its inputs. They may have any order, and the steps show what
+        they do, right or wrong. The `.grad` of a leaf is then the sum of the gradients with which it
+        was visited or, if it was never visited, of the gradients that it received. By default, the
+        visits of the engine.
+
+    Returns
+    -------
+    Stepper
+        The widget.
 
     Raises
     ------
     RuntimeError
         If `output` does not require a gradient, or if the `.data` of a Tensor was changed after the
         graph was computed.
+    ValueError
+        If a visit contains a Tensor that is not in the graph, or too many gradients.
     """
     return Stepper(frames(output, visits))
 
 
 class Stepper(widgets.VBox):
-    """Show `explore` over the frames of a story, and all steps as a folded list."""
+    """Show a slider over the Frames of a pass, and below it all steps as a folded list.
+
+    `story` is a list of Frames, as `frames` returns it.
+    """
 
     def __init__(self, story):
         self.explorer = explore(lambda step: picture(story[step]), step=range(len(story)))
@@ -115,11 +132,15 @@ class Stepper(widgets.VBox):
 
 
 def frames(output, visits=None):
-    """Return every Frame of the backward pass: the start, each visit and each gradient, the end."""
+    """Return a list of the Frames of a backward pass from `output`.
+
+    There is one for the start, one for each visit, one for each gradient that a visit passes on, and
+    one for the end. The arguments and the errors are those of `backward_stepper`.
+    """
     if not output.requires_grad:
         raise RuntimeError(
-            "backward_stepper: expected a Tensor that requires a gradient; create its inputs with "
-            "requires_grad=True"
+            "backward_stepper: expected an output that requires a gradient, got one that does not; "
+            "create its inputs with requires_grad=True"
         )
     seed = np.ones_like(output.data)
     walk = _Walk(output, seed, list(tape.backward_pass(output, seed) if visits is None else visits))
@@ -131,7 +152,10 @@ def frames(output, visits=None):
 
 
 class Story:
-    """Hold the graph of `output`, and the frames of the pass so far."""
+    """Record the Frames of a pass through the graph of the Tensor `output`.
+
+    The subclasses follow a backward or a forward pass.
+    """
 
     words = BACKWARD
 
@@ -152,7 +176,10 @@ class Story:
         self.work, self.beads, self.sent, self.told = [], {}, {}, []
 
     def add(self, say, nodes, cards, grads, waiting, leaves):
-        """Add one frame."""
+        """Add one Frame with the sentence `say` and the current state of the pass.
+
+        The other arguments are fields of the Frame.
+        """
         beads = {
             (node.key, slot): self.beads.get((node.key, slot), "ahead")
             for node in nodes
@@ -186,7 +213,7 @@ class Story:
         )
 
     def look_at(self, key):
-        """Scroll to a card and its inputs, up or down no further than necessary."""
+        """Scroll a large graph to the card `key` and its inputs, no further than necessary."""
         for nth, placed in enumerate(filter(None, (self.placed, self.placed and self.placed.down))):
             (x, y), *inputs = [
                 placed.at[self.number[key]]
@@ -201,7 +228,10 @@ class Story:
             self.eyes[nth] = x - min(CARD, (x - left) / 2) + LEFT, max(0, top)
 
     def frames(self):
-        """Return all frames, each with the space that the largest frame needs."""
+        """Return a list of all Frames so far.
+
+        Each has the number of the last Frame, and the space that the largest Frame needs.
+        """
         room = (
             max(len(frame.say) for frame in self.told),
             *[
@@ -213,7 +243,7 @@ class Story:
 
 
 class _Walk(Story):
-    """Hold the result of the visits so far."""
+    """Follow the visits of a backward pass, and record its Frames."""
 
     def __init__(self, output, seed, visits):
         super().__init__(output)
@@ -230,12 +260,12 @@ class _Walk(Story):
                 self.turns.setdefault(id(node), []).append(i)
             elif not refolds:
                 raise ValueError(
-                    f"backward_stepper: visits: the output was not computed from the Tensor of "
-                    f"visit {i}; pass (node, g, grads) with a Tensor of the output's graph"
+                    f"backward_stepper: expected visits (Tensor, g, grads) of Tensors from which the "
+                    f"output was computed, got another Tensor in visit {i}; leave out this visit"
                 )
             if len(grads) > len(node.inputs):
                 raise ValueError(
-                    f"backward_stepper: visits: expected {len(node.inputs)} gradients in visit "
+                    f"backward_stepper: expected at most {len(node.inputs)} gradients in visit "
                     f"{i}, one or None for each input, got {len(grads)}"
                 )
             for slot, gx in enumerate(grads):
@@ -243,11 +273,11 @@ class _Walk(Story):
                     self.tensors[id(node.inputs[slot])] = node.inputs[slot]
                     self.arrivals.setdefault(id(node.inputs[slot]), []).append((i, slot))
         self.uses = Counter(x for node in self.nodes.values() for x, _ in node.inputs)
-        self.waits = {id(output): seed}  # {key: what arrived and was not visited yet}
-        self.brought = {}  # {key: what the last visit had; of a leaf, what is in its .grad}
-        self.had = {}  # {key: what each of its visits had, in words}
-        self.lost = {}  # {key: what arrived when no visit was to come}
-        self.place = -1, -1  # visit and slot of the step that is being told
+        self.waits = {id(output): seed}  # {key: the gradient that arrived and was not visited yet}
+        self.brought = {}  # {key: the gradient of its last visit, or the .grad of a leaf}
+        self.had = {}  # {key: the gradient of each of its visits, as text}
+        self.lost = {}  # {key: the gradient that arrived after its last visit}
+        self.place = -1, -1  # visit and slot of the current step
         self.said_constant = False
         self.look_at(id(output))
 
@@ -269,7 +299,7 @@ class _Walk(Story):
             )
 
     def visit(self, i):
-        """Add a frame for the visit `i` of a node, and one for each gradient that it sends on."""
+        """Add a Frame for visit number `i`, and one for each gradient that it passes on."""
         node, g, grads = self.visits[i]
         g, self.place = np.asarray(g), (i, -1)
         if id(node) in self.nodes:
@@ -305,7 +335,7 @@ class _Walk(Story):
                 )
         self.tell(" ".join(say))
 
-    # -- What is said of a visit
+    # -- The sentences for a visit
 
     def arrived(self, i, key, g):
         name, had, before = self.names[key], self.waits.pop(key, None), self.brought.get(key)
@@ -360,7 +390,10 @@ class _Walk(Story):
         return f"{name} is a leaf:{late} {show(g)} stays here, in .grad{total}."
 
     def constants(self, node):
-        """Mention the inputs that get no gradient, once for all frames."""
+        """Return a sentence about an input of a Tensor that gets no gradient, or "".
+
+        The sentence is returned only once in a pass.
+        """
         idle = [
             self.names[key]
             for (key, _), x in zip(self.nodes[id(node)].inputs, node.inputs)
@@ -389,7 +422,25 @@ class _Walk(Story):
         self.tell(f"{say} {more}".strip())
 
     def of_numbers(self, node, source, g, slot, gx, name):
-        """Return [the product] and the sentence for a gradient between numbers."""
+        """Return (lines, sentence) for a gradient that passes from one number to another.
+
+        The line shows the product of local and upstream gradient.
+
+        Parameters
+        ----------
+        node : Tensor
+            The visited Tensor.
+        source : str
+            Its name.
+        g : ndarray
+            The gradient with which it was visited.
+        slot : int
+            The number of the input that gets a gradient.
+        gx : ndarray
+            The gradient that the input gets.
+        name : str
+            The name of the input.
+        """
         local = local_gradient(node, slot)
         product = f"{show(local)} × {show(g)} = {show(gx)}"
         if not _same(local * g, gx):
@@ -408,7 +459,10 @@ class _Walk(Story):
         return [product], f"{say}: {product} goes to {name}{CLOSED * (not gx)}."
 
     def of_arrays(self, node, source, g, slot, gx, name):
-        """Return the lines of shapes and the sentence for a gradient between arrays."""
+        """Return (lines, sentence) for a gradient that passes from one array to another.
+
+        The lines show shapes. The arguments are as for `of_numbers`.
+        """
         if g.shape != node.shape:
             return [f"{gx.shape}"], (
                 f"{show(gx)} goes to {name}, from a gradient of shape {g.shape} at {source}, of "
@@ -447,7 +501,11 @@ class _Walk(Story):
         return work, f"From {source} to {name}: {say}."
 
     def arrive(self, key, name, gx):
-        """Add a gradient to the running sum of its value; return the sum as text and a sentence."""
+        """Add the gradient `gx` to the running sum of the value `key`, and return (sum, sentence).
+
+        Both are texts, and "" if there is nothing to report. A gradient that arrives after the last
+        visit of the value is recorded as lost.
+        """
         turn, leaf = self.turn(key), self.nodes[key].op is None
         if turn is None and key in self.turns:
             self.lost[key] = gx if key not in self.lost else self.lost[key] + gx
@@ -479,13 +537,13 @@ class _Walk(Story):
         return total, " ".join(say)
 
     def turn(self, key):
-        """Return the next visit of `key`, or None."""
+        """Return the number of the next visit of the value `key`, or None if there is none."""
         turns = self.turns.get(key, ())
         following = bisect_right(turns, self.place[0])
         return turns[following] if following < len(turns) else None
 
     def to_come(self, key):
-        """Return how many more gradients will arrive at `key` before its next visit."""
+        """Return the number of gradients that will still arrive at `key` before its next visit."""
         arrivals, turn = self.arrivals.get(key, ()), self.turn(key)
         until = len(arrivals) if turn is None else bisect_left(arrivals, (turn, 0))
         return until - bisect_right(arrivals, self.place)
@@ -512,9 +570,9 @@ class _Walk(Story):
         return "done" if key in self.brought else "ahead"
 
     def waiting(self):
-        """Return [(name, gradient so far, remark)] for pending values and lost gradients.
+        """Return [(name, gradient so far, remark), …] for the waiting values and the lost gradients.
 
-        The pending values come first, in the order of their visits.
+        The waiting values come first, in the order of their visits. All entries are texts.
         """
         turns = {key: self.turn(key) for key in self.waits}
         rows = []
@@ -539,7 +597,7 @@ class _Walk(Story):
 
 
 def show(x):
-    """Format a number, a few numbers, or else the shape and the range."""
+    """Return an array as short text: all of up to four numbers, or else its shape and range."""
     if x.ndim == 1 and 0 < x.size <= 4:
         return f"[{', '.join(number(float(entry)) for entry in x)}]"
     if x.size > 1 and x.min() == x.max():
@@ -560,7 +618,11 @@ def _same(a, b):
 
 
 def moves(a, rate, b):
-    """Return a phrase that states how far a moves when b moves."""
+    """Return a phrase such as "L moves 3 times as far as x", for the names `a` and `b`.
+
+    `rate` is the derivative of the first with respect to the second. If it is negative, the phrase ends
+    with "the other way".
+    """
     rate, other = show(np.abs(rate)), ", the other way" * bool(rate < 0)
     if rate == "0":
         return f"{a} does not move with {b}"
@@ -568,7 +630,7 @@ def moves(a, rate, b):
 
 
 def local_gradient(node, slot):
-    """Return the gradient of one input of `node` for an upstream gradient of 1."""
+    """Return the gradient of input number `slot` of a Tensor, for an upstream gradient of ones."""
     _, _, local = next(tape.backward_pass(node, np.ones_like(node.data)))
     return np.asarray(local[slot])
 
@@ -577,9 +639,9 @@ def local_gradient(node, slot):
 
 
 def picture(frame):
-    """Draw one Frame as a Picture: the sentence, the graph, and the numbers below the graph.
+    """Draw one Frame as a Picture: the sentence, the graph, and the numbers below or beside it.
 
-    Every frame of a story has the same size.
+    The pictures of all Frames of a pass have the same size.
     """
     text = _text(frame)
     if frame.placed is None:
@@ -618,7 +680,10 @@ def picture(frame):
     )
 
     def around(placed, drawn):
-        """Return the part of a large graph around the current node, fading out at its edges."""
+        """Return the HTML of a drawing of the graph, in a window if the graph is large.
+
+        The window shows the part around the current node, and the drawing fades out at its edges.
+        """
         (x, y), (wide, high) = frame.eyes[placed is not frame.placed], _size(placed)
         window = min(high, WINDOW)
         part = high > WHOLE or wide > graph.WIDE + 2 * LEFT
@@ -658,7 +723,7 @@ def picture(frame):
 
 
 def _size(placed):
-    """Return (width, height) of a graph as displayed, in px."""
+    """Return (width, height) of the drawing of a Placed with its margins and padding, in px."""
     return placed.width + 2 * LEFT, placed.height + 2 * ABOVE
 
 
@@ -685,9 +750,17 @@ def _text(frame):
 
 
 def _list(title, rows, room, colour, flex):
-    """Return a part of the panel, high enough for the longest list of all steps.
+    """Return the HTML of one list in the panel beside the graph.
 
-    `rows` are (label, words, number in `colour`).
+    Parameters
+    ----------
+    title : str
+    rows : list of (str, str, str)
+        A label, some words, and a number, which is written in the colour.
+    room : int
+        The number of rows of the longest such list of all steps, for which there is space.
+    colour, flex : str
+        CSS values.
     """
     room, rows = max(1, min(room, MOST)), rows or [("nothing", "", "")]
     if len(rows) > room:

@@ -495,7 +495,7 @@ def test_too_many_nodes_are_listed_and_why():
     ui = live_graph(f, x=(-3, 3, 0.5))
     assert (
         "<svg" not in ui.picture.html
-        and "More than 150 values" in ui.picture.text
+        and "more than 150 values" in ui.picture.text
         and "n199 = tanh(n198)" in ui.picture.text
     )
     assert "n199 = tanh(n198)" in ui.picture.html, "also without a kernel"

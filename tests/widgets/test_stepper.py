@@ -314,12 +314,12 @@ def test_impossible_visits():
     a, b, c, d = chain()
     with pytest.raises(
         ValueError,
-        match="was not computed from the Tensor of visit 0; pass",
+        match="got another Tensor in visit 0; leave out this visit",
     ):
         frames(d, [(leaf(1.0), 1.0, [])])
     with pytest.raises(
         ValueError,
-        match="visits: expected 2 gradients in visit 0, one or None for each input, got 3",
+        match="expected at most 2 gradients in visit 0, one or None for each input, got 3",
     ):
         frames(d, [(d, 1.0, [1.0, 2.0, 3.0])])
 
@@ -461,7 +461,7 @@ def test_the_meaning_of_two_strokes_is_shown_beside_them():
 
 def test_errors():
     with pytest.raises(
-        RuntimeError, match="backward_stepper: expected a Tensor that requires a gradient"
+        RuntimeError, match="backward_stepper: expected an output that requires a gradient"
     ):
         backward_stepper(Tensor(1.0) * 2)
     a, b, c, d = chain()
