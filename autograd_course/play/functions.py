@@ -57,7 +57,8 @@ def _total(values, *start, **options):
 def _norm(x, p=2, axis=None, keepdims=False, ord=2):
     """Return the 1-norm or the 2-norm of x, over all entries or along an axis.
 
-    `p` and `ord` are two names for the order of the norm; one of them set to 1 selects the 1-norm.
+    `p` and `ord` are two names for the order of the norm: if either is 1, the result is the 1-norm.
+    Other orders raise ValueError.
     """
     if p == 1 or ord == 1:
         return ag.sum(ag.abs(x), axis=axis, keepdims=keepdims)

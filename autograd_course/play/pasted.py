@@ -341,11 +341,10 @@ class _Reading:
     # --- Statements that compute gradients ---
 
     def backward(self, statement, call):
-        """Record the value that a statement calls `backward` on as the value to draw.
+        """Record the value that a statement differentiates with `backward` as the value to draw.
 
-        Return an empty list for `name.backward()`, and for `expression.backward()` a list with the
-        statement that assigns the expression to a name. `call` is the call of `backward` in
-        `statement`.
+        Return the list of statements that replace the statement: for `name.backward()` an empty list,
+        and for `expression.backward()` a list with a statement that assigns the expression to a name.
         """
         self.trains = True
         given = [
@@ -386,7 +385,7 @@ class _Reading:
         return False
 
     def differentiated(self, node):
-        """Return the function that an expression is the derivative of, or None.
+        """Return the function whose derivative an expression is, as an ast node, or None.
 
         For example, the result is f for `grad(f)`, and for the name df after `df = grad(f)`. For a
         second derivative, the result is the constant SECOND.
@@ -551,7 +550,7 @@ class _Plain(ast.NodeTransformer):
 
 
 def _for_each_row(vmap, call):
-    """Return the expression that computes a call of a `vmap` with a list comprehension.
+    """Return an expression with a list comprehension that replaces a call of a `vmap`.
 
     For example, `vmap(f, in_axes=(None, 0))(w, xs)` becomes `stack([f(w, row) for row in xs])`.
 
@@ -565,7 +564,7 @@ def _for_each_row(vmap, call):
     Raises
     ------
     CannotDraw
-        If `in_axes` maps over another axis than 0.
+        If `in_axes` maps over an axis other than 0.
     """
     given = [*vmap.args[1:2], *(one.value for one in vmap.keywords if one.arg == "in_axes")]
     axes = ast.unparse(given[0]) if given else "0"

@@ -31,11 +31,11 @@ WORDS = re.compile(r"[^\W\d_]{2,}(?:'[a-z]+)?,? [^\W\d_]+,? [^\W\d_]+")
 
 
 def code_of(text):
-    """Return (code, left out) for a text: a string, and a list of lines that are not code.
+    """Return (code, left_out): the code in a text, and a list of lines that are not code.
 
-    If the text has blocks fenced by ```, only the blocks remain. If it has prompts such as `>>>`, the
-    lines with a prompt remain, and a program before the first prompt. Tracebacks, and lines without
-    a prompt between prompted lines, are removed but not listed.
+    If the text has blocks fenced by ```, only the blocks remain. If it has prompts such as `>>>`, only
+    the lines with a prompt remain, and a program that comes before the first prompt. Tracebacks and
+    the outputs between prompts are removed, but they are not listed.
 
     Raises
     ------
@@ -72,9 +72,9 @@ def code_of(text):
 def is_said(line, text):
     """Return True if a line that Python cannot parse is an output, a sentence or an answer.
 
-    An answer is a line such as `f'(x) = 2x`. If `text`, which contains the line, calls `backward`,
-    more lines count as sentences: each one with at least six words in a row, and each one without
-    an equals sign, a colon, a comma or an opening bracket.
+    An answer is a line such as `f'(x) = 2x`. If `text`, which contains the line, calls `backward`, two
+    more kinds of line count as sentences: a line with two groups of three words in a row, and a line
+    without an equals sign, a colon, a comma or an opening bracket.
     """
     line = line.strip()
     if PRINTED.match(line) or ANSWER.match(line):

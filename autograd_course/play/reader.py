@@ -209,7 +209,7 @@ NOT_COMPUTED = re.compile(
 
 
 def _typed(text):
-    """Return (text, left out): the code in a text, and a list of the lines that compute nothing.
+    """Return (text, left_out): the code in a text, and a list of the lines that compute nothing.
 
     Lines that compute nothing are, for example, imports, sentences, outputs, and fences of code.
     """
@@ -220,7 +220,7 @@ def _typed(text):
 
 
 def _readable(text, left_out):
-    """Return (text, left out): the text converted to Python, and a list of the lines left out.
+    """Return (text, left_out): the text converted to Python, and a list of the lines left out.
 
     The list starts with the given lines `left_out`. Lines that are outputs or sentences are added to
     it if the text can be read only without them.
@@ -361,8 +361,8 @@ def _is_array(node):
 def _inlined(body):
     """Return the statements, with each statement such as `main()` replaced by the body of `main`.
 
-    This applies to every function without parameters that the text defines. The block after
-    `if __name__ == "__main__":` is replaced by its own statements.
+    This applies to every function without parameters that the text defines. A block
+    `if __name__ == "__main__":` is replaced by the statements in it.
     """
     mains = {
         one.name: one

@@ -256,7 +256,7 @@ def _refuse_lost_exponents(text):
 
 
 def _refuse_commas_and_bases(text):
-    """Raise CannotDraw for a decimal comma, as in 0,5x, or a base of a logarithm, as in log_3 x.
+    """Raise CannotDraw for a decimal comma, as in 0,5x, or the base of a logarithm, as in log_3 x.
 
     Without this check, 0,5x would be read as two numbers, and log_3 x as a product.
     """
@@ -517,9 +517,9 @@ class _Reader:
 
 
 def _is_variable(name):
-    """Return True if a name before a bracket is a factor, as x, x_1 and α_t are, not a function.
+    """Return True if a name before a bracket is a factor and not a function.
 
-    Names such as f, f_1 and loss are functions.
+    Names such as x, x_1 and α_t are factors. Names such as f, f_1 and loss are functions.
     """
     if re.fullmatch(r"[a-z]{2,}_", name):  # alpha_, of LaTeX
         return name not in NAMED_FUNCTIONS

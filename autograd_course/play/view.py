@@ -86,7 +86,8 @@ def _graph(output):
 def _step(output, step):
     """Return the Picture of one step of the backward pass from a Tensor.
 
-    A wide graph scrolls on a phone, under the same condition as in `_graph`.
+    `step` is the number of the step; a number that is too large means the last step. A wide graph
+    scrolls on a phone, under the same condition as in `_graph`.
     """
     story = stepper.frames(output)
     frame = story[min(step, len(story) - 1)]
@@ -233,14 +234,14 @@ def controls(program, at=()):
     ----------
     program : Program
     at : {name: float}
-        Start values for the controls with these names. Names of no control are ignored.
+        Start values for the controls with these names. A name that belongs to no control is ignored.
 
     Returns
     -------
     dict
-        {name: (min, max, step, start)} of the controls. A scalar input has one with its own name. An
-        array of at most 16 entries has a control for each entry, named like `A[0, 1]`; a larger array
-        has none. The last key, STEP, has the range of the steps of the backward pass.
+        {name: (min, max, step, start)} of the controls. A scalar input has a control with the name of
+        the input. An array of at most 16 entries has a control for each entry, named like `A[0, 1]`; a
+        larger array has none. The last key, STEP, has the range of the steps of the backward pass.
     """
     at, found = dict(at), {}
     for name, start in program.inputs.items():
@@ -309,6 +310,8 @@ def explorer(text, at=()):
 
 class Playground(widgets.VBox):
     """Show a text box and the picture of the typed function, and redraw when the text changes.
+
+    The arguments are those of `explorer`.
 
     Attributes
     ----------

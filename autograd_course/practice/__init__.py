@@ -111,8 +111,8 @@ def pick(among, trained, last, rng):
 
     All kinds are equally likely. Within a kind, a problem that was never answered is three times as
     likely as one that was answered before. This is changed in two ways: the problems of the last
-    lesson that were never answered get as much weight as all other problems together, and missed
-    problems get extra weight, in total at most as much as the weights before.
+    lesson that were never answered get as much extra weight as all problems have together, and missed
+    problems get extra weight, which in total is at most the weight of all problems together.
 
     Parameters
     ----------
@@ -152,13 +152,19 @@ def pick(among, trained, last, rng):
 class Gym(Panel):
     """Show one problem after another, with boxes for the answers and buttons.
 
-    The attributes `problem`, the current Problem, and `boxes`, the widgets of its boxes, and the
-    methods `check`, `reveal` and `next` can be used without the page.
+    The methods `check`, `reveal` and `next` do what the buttons do.
 
     Parameters
     ----------
     lesson : str
         The last lesson to ask about, as two digits.
+
+    Attributes
+    ----------
+    problem : Problem
+        The problem that is shown.
+    boxes : list of widgets
+        The widgets of its boxes.
     """
 
     def __init__(self, lesson):

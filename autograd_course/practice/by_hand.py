@@ -306,7 +306,10 @@ def _order(key, rng):
 
 
 def _ledger(key, rng):
-    """Return a Problem that asks for the ledger's entries in the middle of a backward pass."""
+    """Return a Problem that asks for the entries of the ledger in the middle of a backward pass.
+
+    The ledger holds the gradients that have arrived so far at values not yet visited.
+    """
     while True:
         walk, made = _graph(rng)
         order = [walk.nodes[-1].key, *made[::-1]]

@@ -127,7 +127,7 @@ def make(key, rng):
 
 
 def draw(one, rng):
-    """Return random values {"g": …, "x": …, …} with which to test a wrong rule.
+    """Return random values {"g": …, "x": …, …} with which to test the rule `one`, a Wrong.
 
     They are small integers in the domain of the operation, and not at a kink. g is sometimes 0.
     """
@@ -153,7 +153,7 @@ def draw(one, rng):
 
 
 def outcomes(one, test):
-    """Return (result of the wrong rule, right result) for the values `test`."""
+    """Return (result of the wrong rule, right result) for a Wrong and the values in `test`."""
     row = ops.ROWS[one.row]
     letters = letters_of(row)[0]
     g, *xs = (np.float64(value) for value in test.values())
@@ -164,7 +164,7 @@ def outcomes(one, test):
 
 
 def hidden(one, test):
-    """Return True if, according to `one.unseen`, the wrong rule is right for the values `test`."""
+    """Return True if `one.unseen` says that the wrong rule is right for the values in `test`."""
     return "g" in one.rule and test["g"] == 0 or bool(eval(one.unseen, dict(test)))
 
 

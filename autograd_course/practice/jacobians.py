@@ -35,7 +35,7 @@ class Puzzle:
     formula : str
         The definition of z, entry by entry.
     code : str
-        The same in NumPy.
+        The same definition as NumPy code.
     z : callable
         Computes z from Tensors, with functions of the library.
     answer : str
@@ -493,7 +493,7 @@ TITLES = {key: key.partition(".")[2].replace("_", " ") for key in KEYS}
 
 @dataclass
 class Case:
-    """Hold a puzzle with numbers.
+    """Hold the numbers with which an answer to a puzzle is tried.
 
     Attributes
     ----------
@@ -514,8 +514,8 @@ class Case:
 def cases(name):
     """Return a list of Cases of the puzzle called `name`, with random numbers.
 
-    There is one Case for each entry of `sizes`, and a second one for the first entry. The first Case
-    is drawn.
+    There is one Case for each entry of the puzzle's `sizes`, and a second one for the first entry. The
+    first Case is drawn.
     """
     puzzle, rng = (
         PUZZLES[name],

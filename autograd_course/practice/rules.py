@@ -97,9 +97,8 @@ def make(key, rng):
 def _ours(row, argument):
     """Return the right rule for an input of a row as one line of Python.
 
-    `argument` is the number of the input, from 0. The line is the rule that the lesson derives, if
-    DERIVED lists one, because the library's rule then also handles special cases; otherwise it is the
-    library's rule.
+    `argument` is the number of the input, from 0. The line is the library's rule. If that rule also
+    handles special cases, the line is the simpler rule that the lesson derives, from DERIVED.
     """
     return DERIVED.get((row.name, argument)) or body(row.rules[argument])[0].removeprefix("return ")
 

@@ -123,7 +123,7 @@ def unaided(name, rule, my_check):
     name : str
         The name of the task, one of TASKS, such as "softsign".
     rule : callable
-        A function of g, z and x that returns the gradient of x. All four are arrays with one axis.
+        A function of g, z and x that returns the gradient of x. All of these are arrays with one axis.
     my_check : callable
         A function of f, rule and x that returns True if `rule` is right for f at the array x, and
         False otherwise. It must accept right rules and reject wrong rules.

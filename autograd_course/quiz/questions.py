@@ -172,8 +172,8 @@ def as_html(markdown):
 def say(markdown, above="", role=""):
     """Convert Markdown to HTML for the widget HTMLMath, which renders the formulas.
 
-    `above` is HTML that is put before the text; it is not escaped. `role` is an HTML attribute of the
-    whole, such as POLITE.
+    `above` is HTML that is put before the text; it is not escaped. `role` is an HTML attribute for the
+    result, such as POLITE.
     """
     return f'<div {role} style="line-height:1.5;max-width:50em">{above}{as_html(markdown)}</div>'
 

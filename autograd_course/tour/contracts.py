@@ -803,7 +803,7 @@ def outcomes(statement=None, contracts=CONTRACTS, folder=HOME):
     Returns
     -------
     list of str
-        For each contract the value of its last line as text, the error that it raised, such as
+        For each contract, the value of its last line as text, or the error that it raised, such as
         "RuntimeError: …", or "does not end". If the engine cannot be loaded, every result is the
         error of loading.
     """

@@ -119,9 +119,9 @@ def _named(node):
 def of_part(key):
     """Return [(list of Definitions, section, purpose), …] for a part of the page.
 
-    `key` is a key of PARTS in order.py, such as "values". The section is the section of a lesson that
-    derives the Definitions, such as "05 The order of visits", and the purpose is text. The entries
-    have the order of order.py.
+    `key` is a key of PARTS in order.py, such as "values". The section is text such as "05 The order of
+    visits", and names the section of a lesson that derives the Definitions. The purpose is text too.
+    The entries have the order of order.py.
     """
     return [
         ([one for one in definitions() if home(one.name) == (key, number)], section, purpose)

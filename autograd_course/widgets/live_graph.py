@@ -58,7 +58,7 @@ def live_graph(f, /, **arguments):
         the recorded operations are called again, so every `if` and every loop takes the same branch
         as before.
     **arguments
-        For a function, each of its arguments, as one of
+        The arguments of a function. Each is one of
 
         - a slider as in `explore`: for `(min, max, start)`, `(min, max, step, start)` or a list of
           numbers, `f` gets a Tensor that requires a gradient; for a range, it gets a plain int; for
@@ -419,7 +419,7 @@ def _fold(nodes, call, born):
     nodes : list of graph.Node
     call : Call
     born : {key: int}
-        The number of each Tensor, which grows with every Tensor that is created.
+        The number of each Tensor, in the order in which the Tensors were created.
     """
     users = {}
     for node in nodes:
@@ -474,9 +474,9 @@ def _fold(nodes, call, born):
 
 
 def _picture(run, notes, opened, shown):
-    """Draw a Run, and return (Picture, {control: choices}).
+    """Draw a Run, and return (Picture, {control: list of choices}).
 
-    The first of the choices is the initial one.
+    The first choice of each control is the initial one.
 
     Parameters
     ----------

@@ -53,8 +53,8 @@ ROW = (
 class Explorer(widgets.VBox):
     """Show controls and the picture that depends on them; this is the widget that `explore` returns.
 
-    With the methods `draw` and `positions`, a page without a kernel can store a picture for each
-    combination of values.
+    With `draw` and `positions`, a page without a kernel can store a picture for each combination of
+    values.
 
     Attributes
     ----------

@@ -429,7 +429,7 @@ class _Still:
     def kink(self, x):
         """Return True if the curve has a kink at x.
 
-        There the one-sided slopes differ, and the difference does not shrink with the step.
+        At a kink, the one-sided slopes differ, and the difference does not shrink with the step.
         """
         (left, right), (wider, other) = self.sides(x), self.sides(x, 10 * self.small)
         noise = 1e-14 * abs(self.value(x)) / self.small
