@@ -174,9 +174,9 @@ def written(parts=None):
 
 
 def with_setting(name, **setting):
-    """Return the script `name` in web/, in bytes, after the definition of one constant.
+    """Return the script `name` in web/, in bytes, with the definition of a constant at its start.
 
-    The only keyword is the name of the constant, and its argument is the value.
+    `setting` is a single keyword argument: the name of the constant and its value.
     """
     ((key, value),) = setting.items()
     return f"const {key} = {json.dumps(value)};\n{(ROOT / 'web' / name).read_text(encoding='utf-8')}".encode()

@@ -356,8 +356,8 @@ def begin(progress_text, cells):
     """Load NumPy, the learner's record and the learner's cells, before the first cell runs.
 
     `progress_text` is the text of progress.json. `cells` is a JSON object with an entry {text} for
-    each cell that the learner has changed, under the name of the lesson, a slash, and the id of the
-    cell. Return the result of `progress` as JSON.
+    each cell that the learner has changed. The key of an entry is the name of the lesson, a slash,
+    and the id of the cell. Return the result of `progress` as JSON.
     """
     import numpy as np
 

@@ -15,7 +15,7 @@ PYTHON_NUMBERS = {int, float, bool}
 class Traced(Tensor):
     """An input or a line of a program, with the array or number that it has in the recorded call.
 
-    The function that is being recorded must not read this value, because later calls have others.
+    The function that is being recorded must not read this value, because it differs in later calls.
 
     Attributes
     ----------

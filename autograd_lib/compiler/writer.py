@@ -364,5 +364,5 @@ class Writer:
         return name
 
     def numbered(self, letter):
-        """Return the next unused name that is `letter` and a number, such as t1 and then t2."""
+        """Return the next unused name made of `letter` and a number: t1, then t2, and so on."""
         return self.unique_name(f"{letter}{next(self.counts[letter])}")
