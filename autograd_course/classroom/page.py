@@ -88,9 +88,9 @@ def page(learners, left_out=()):
 
 
 def exercises(learners):
-    """Return a dict from every exercise that at least one learner tried to its counts.
+    """Return the counts of all exercises that at least one learner tried, as {exercise: counts}.
 
-    `learners` is the first result of `collect`. The counts are a dict:
+    `learners` is the first result of `collect`. The counts of an exercise are a dict:
 
     - "solved" is the number of learners who solved the exercise;
     - "stuck" is the number of learners who tried but did not solve it;
@@ -119,9 +119,9 @@ def exercises(learners):
 
 
 def predictions(learners):
-    """Return a dict from every prediction that at least one learner made to its counts.
+    """Return the counts of all predictions that at least one learner made, as {prediction: counts}.
 
-    `learners` is the first result of `collect`. The counts are a dict:
+    `learners` is the first result of `collect`. The counts of a prediction are a dict:
 
     - "made" is the number of learners who made the prediction;
     - "right" is the number of learners who were right;

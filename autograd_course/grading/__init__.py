@@ -194,7 +194,7 @@ class Exercise:
     def mistakes(self):
         """Return the list of mistakes, with every `edit` replaced by (wrong answer, hint).
 
-        The list also contains recognisers. A recogniser is a function that takes the learner's
+        The list may also contain recognisers. A recogniser is a function that takes the learner's
         answer and the expected answer, and returns a hint or None.
         """
         return [*map(self.run, self.listed)]

@@ -414,8 +414,9 @@ def numbers_of(answer):
 def where_it_may_turn(answer, least=NUMBERS[0], most=NUMBERS[1]):
     """Return values at which the behaviour of an answer may change, according to its code.
 
-    They lie at, beside, beyond and between the numbers in the answer's code, and have both signs.
-    Only numbers with an absolute value from `least` to `most` are used.
+    For each number c in the code, with an absolute value from `least` to `most`, these are c, 1.001
+    c, 0.999 c and 3 c. The value midway between each number and the next one is added. All values
+    are returned with both signs.
     """
     some = [c for c in numbers_of(answer) if least <= c <= most]
     values = [c * by for c in some for by in (1, 1.001, 0.999, 3)] + [

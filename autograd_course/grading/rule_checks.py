@@ -1,4 +1,4 @@
-"""Test a rule (expect_rule) and a scalar engine (expect_engine), and recognise wrong ones."""
+"""Test a rule (expect_rule) or a scalar engine (expect_engine), and recognise common mistakes."""
 
 from functools import lru_cache, partial
 from itertools import product
