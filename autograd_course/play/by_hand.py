@@ -21,7 +21,7 @@ def computes(statement):
 
 
 def gradients_by_hand(tree):
-    """Return the names of the gradients that a program computes by hand, such as dx and grad_w.
+    """Return the set of names of gradients that a program computes by hand, such as dx and grad_w.
 
     A variable counts as a gradient only if every statement that reads it computes another gradient,
     prints, or is an update such as `w -= lr*dw`. The set includes the names of functions that
@@ -100,8 +100,8 @@ def _is_update(statement, copies):
     """Return True if a statement subtracts from a variable, as a gradient step does.
 
     Examples are `w -= lr*dw`, `w = w - lr*dw` and `w_new = w - lr*dw`. `v = w - lr*dw` counts too if
-    another statement is `w = v`. `copies` is the set of the pairs (target, value) of all assignments
-    like that one, here ("w", "v").
+    another statement is `w = v`. `copies` is the set of the pairs (target, value) of all assignments;
+    for `w = v`, it contains ("w", "v").
     """
     if isinstance(statement, ast.AugAssign):
         return isinstance(statement.op, ast.Sub)

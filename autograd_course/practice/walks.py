@@ -88,7 +88,7 @@ class Walk:
 
     @property
     def right(self):
-        """The right answers: the local gradients of all arrows, then the gradients of all cards."""
+        """Return the right answers as a list: all local gradients, then the gradients of the cards."""
         return [arrow.local for arrow in self.arrows] + [self.g[key] for key in self.cards]
 
 

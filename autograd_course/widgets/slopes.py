@@ -668,7 +668,7 @@ def _words(p):
 
 
 def _moving(p):
-    """Return the Axes of the three panels, with the parts drawn that move with the point.
+    """Return the Axes of the three panels, after drawing on them everything that moves.
 
     `p` is the _Here of the point.
     """
