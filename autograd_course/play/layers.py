@@ -226,10 +226,11 @@ class _Writer:
         return statements
 
     def state(self, function, object_name, mine):
-        """Return the variables of the attributes that a method both reads and sets.
+        """Return the names of the variables for the attributes that a method both reads and sets.
 
-        `object_name` is the name of the method's first argument, usually self. `mine` maps each
-        attribute of the object to its variable. An attribute that starts as None is left out.
+        `function` is the method, and `object_name` is the name of its first argument, usually self.
+        `mine` maps each attribute of the object to the name of its variable. An attribute that starts
+        as None is left out.
         """
         uses = [one for one in walk(function, ast.Attribute) if called(one.value) == object_name]
         reads, sets = (
