@@ -175,8 +175,8 @@ def _idx(path, magic):
 def _rows(images_from, images, labels_from, labels):
     """Convert the pixels and labels of MNIST to the form that `mnist` returns.
 
-    The pixels are from 0 to 255, and the labels are digits or their names. `images_from` and
-    `labels_from` are the sources that an error message names.
+    The pixels are from 0 to 255, and the labels are digits, as numbers or as strings. `images_from`
+    and `labels_from` are the sources that an error message names.
 
     Raises
     ------

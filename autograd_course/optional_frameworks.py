@@ -32,10 +32,11 @@ def missing(*libraries):
 
 
 def recorded(lesson):
-    """Return the recorded outputs of a lesson, such as "21", for libraries that are not installed.
+    """Return the recorded outputs of a lesson as a dict, for libraries that are not installed here.
 
-    The result is {"cells": {function name: {"source": digest of its code, "output": printed
-    text}}}. It may have further entries that the lesson records.
+    `lesson` is the number of the lesson, such as "21". The result is {"cells": {function name:
+    {"source": digest of its code, "output": printed text}}}. It may have further entries that the
+    lesson records.
     """
     return json.loads((LESSONS / f"lesson_{lesson}/recorded.json").read_text(encoding="utf-8"))
 

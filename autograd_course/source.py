@@ -17,10 +17,10 @@ def source(function):
 
 
 def find(function):
-    """Return (lines, syntax tree) of a function's source code, or None if it is not available.
+    """Return the lines and the syntax tree of a function's source code, as a pair.
 
-    `lines` are all the lines of its file or cell, and the syntax tree is that of the function
-    alone.
+    The lines are all those of its file or cell, and the syntax tree is that of the function alone.
+    If the source code is not available, the result is None.
     """
     code = getattr(function, "__code__", None)
     lines = linecache.getlines(code.co_filename) if code else []
@@ -102,8 +102,8 @@ def _does_nothing(code):
 def has_blank(function, indices=False):
     """Return True if the code of a function contains a `...` in place of a value.
 
-    This finds stubs that are only partly filled in. A `...` inside a longer index, such as `x[...,
-    0]`, is not a blank. A `...` that is the whole index, as in `x[...]`, is a blank only if
+    This finds stubs that are only partly filled in. A `...` is not a blank if it is part of a
+    longer index, as in `x[..., 0]`. If it is the whole index, as in `x[...]`, it is a blank only if
     `indices` is True (see `blank_indices`).
     """
     code = getattr(function, "__code__", function)

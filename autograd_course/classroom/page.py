@@ -229,10 +229,10 @@ def _talk(learners):
 
 
 def _most(found, what):
-    """Return the entries of `found` with the largest count `what`, as pairs (name, counts).
+    """Return the entries of `found` with the largest counts, as a list of (name, counts).
 
-    There are at most FIRST of them, the largest count first. Entries with a count of 0 are left
-    out.
+    `what` is the key of the count that is compared. There are at most FIRST entries, the largest
+    count first. Entries with a count of 0 are left out.
     """
     return [
         one for one in sorted(found.items(), key=lambda one: -one[1][what])[:FIRST] if one[1][what]

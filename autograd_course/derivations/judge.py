@@ -508,7 +508,10 @@ def _explain(derivation, step, tree, right):
 
 
 def _symptom(derivation, step, tree, right):
-    """Return a true sentence about how a line is wrong, if no small repair corrects the line."""
+    """Return a sentence about how a wrong line differs from the left side.
+
+    It is used if no small repair corrects the line.
+    """
     if not step.indices and any(part[0] == "entry" for part in parts(tree)):
         return "The left side is a whole array, and your line has indices: write it with whole arrays only."
     try:

@@ -142,11 +142,11 @@ class DerivationPanel(Panel):
 
 
 class FromMemory(widgets.VBox):
-    """Ask again for a line that was shown in an earlier lesson, below the lines before it.
+    """Ask for a line that the learner did not type in an earlier lesson, because it was shown.
 
-    `name` is the name of the derivation. `index` is the position of the line among those that a
-    learner types, from 0. If the learner now types the line, it is recorded as typed and is not
-    asked for again.
+    The lines before it are shown above the question. `name` is the name of the derivation. `index`
+    is the position of the line among those that a learner types, from 0. If the learner now types
+    the line, it is recorded as typed and is not asked for again.
     """
 
     def __init__(self, name, index):

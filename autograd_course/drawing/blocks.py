@@ -19,14 +19,14 @@ SIGNS = {
 
 
 def broadcast_blocks(sign, pick=None, **arrays):
-    """Draw how an operation such as `x + b` broadcasts its arrays, and return the Picture.
+    """Return a Picture of how an operation such as `x + b` broadcasts its arrays.
 
         broadcast_blocks("+", x=np.array([[1, 2, 3], [4, 5, 6]]), b=np.array([10, 20, 30]), pick=1)
 
     Each array is drawn as a block of cells, stretched to the common shape, and so is the result.
     The cells of the array itself are solid, and their copies are dotted. If there are three axes,
-    the first axis is drawn as several sheets. If the shapes cannot be broadcast, the arrays are
-    drawn unstretched, with the axes that do not fit and the reason.
+    the first axis is drawn as several sheets. If the shapes cannot be broadcast, the arrays are not
+    stretched, and the picture names the axes that do not fit.
 
     Parameters
     ----------
@@ -36,7 +36,8 @@ def broadcast_blocks(sign, pick=None, **arrays):
         The index of a cell in the last array. A frame marks this cell, its copies, and the entries
         of the result that depend on it.
     **arrays : array_like or tuple
-        The arrays, by name. For a shape in place of an array, cells without numbers are drawn.
+        The arrays, by name. If a shape is passed in place of an array, its cells are drawn without
+        numbers.
 
     Raises
     ------
@@ -159,7 +160,7 @@ def _reduce(operation, arrays):
 
 
 def _misfit(shapes, blocks, sign, formula):
-    """Return a Picture of arrays whose shapes do not fit, with the axes on which they do not.
+    """Return a Picture of arrays whose shapes cannot be broadcast, with the axes that do not fit.
 
     `shapes` is a dict from the name of each array to its shape, and `blocks` to its numbers or
     None. `sign` is drawn between the arrays.

@@ -56,7 +56,7 @@ WORDS = re.compile(
 
 
 def svg(view_box, body, text, unit="px", even=False):
-    """Return an SVG with an accessible description, on a card in the colours of the theme, as HTML.
+    """Return HTML that shows an SVG, with a description for screen readers, on a card.
 
     The SVG has its natural size. In a narrower window it shrinks slightly, and then scrolls. On a
     phone, the drawing is compressed to the width of the window, but letters and dots keep their

@@ -165,7 +165,7 @@ def _columns(row, lesson):
 
 @lru_cache(maxsize=256)  # a lesson's table has all rules of the tables before it
 def body(function):
-    """Return (code, comment) of a rule as it is written in its file.
+    """Return the code of a rule and the comment beside it, as they are written in its file.
 
     The code is the expression that the rule returns, or all lines of a longer rule, for which the
     comment is "".

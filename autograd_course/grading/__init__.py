@@ -36,9 +36,9 @@ In a notebook, `check("01.central", answer)` checks an answer to the exercise th
         for f, x, h in [(np.exp, 1.0, 1e-4), (np.sin, -2.0, 0.1)]:
             expect_call(answer, f, x, h, gives=right(f, x, h), hints=central.mistakes)
 
-Then put a Markdown cell that contains only `exercise 01.central` into the notebook, and run `python
--m autograd_course.sync_notebooks`. The command replaces this cell by four cells: question, stub,
-check and hints. Run the command again after every change of the declaration, and never edit the
+Then put a Markdown cell that contains only `exercise 01.central` into the notebook, and run the
+command `python -m autograd_course.sync_notebooks`. It replaces this cell by four cells: question,
+stub, check and hints. Run the command again after every change of the declaration, and never edit the
 four cells. Further answers for the tests are in `tests/lessons/lesson_01/wrong_answers.py`:
 
     cases(
@@ -70,10 +70,10 @@ four cells. Further answers for the tests are in `tests/lessons/lesson_01/wrong_
   exactly once in the solution. For an answer in several parts, `central.mistakes_in(0)` returns the
   mistakes of the first part.
 - In `cases`, `wrong` lists further wrong answers or edits. Each comes with the kind of cause that
-  its verdict must name: a kind from causes.py, such as "sign"; "none"; "own: " and the beginning of
-  a hint of the exercise; or "mistake 3" for the hint of the third mistake, so that you can reword a
-  hint without changing a test. An exercise needs at least four wrong answers, including its
-  mistakes.
+  its verdict must name: a kind from causes.py, such as "sign"; "none"; "mistake 3" for the hint of
+  the third mistake; or "own: a name" for another hint of the exercise, where you choose the name
+  and use it for all answers that get this hint. You can therefore reword a hint without changing a
+  test. An exercise needs at least four wrong answers, including its mistakes.
 - In `cases`, `accepted` lists right answers in other styles (loops, einsum, a library function,
   different algebra). Each is the text of a stub cell, a single expression, or an edit without a
   hint. The tests run the check on each, and the verdict must be "right". If the notebook continues
@@ -92,8 +92,8 @@ four cells. Further answers for the tests are in `tests/lessons/lesson_01/wrong_
 - A check may return a remark, such as "it fails on a deep graph". The verdict shows the remark
   below "right", after the word "but".
 - `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell returns the
-  learner's answer if it is right, and otherwise the solution's, so that the rest of the lesson
-  runs.
+  learner's answer if it is right, and otherwise that of the solution, so that the rest of the
+  lesson runs.
 - The verdict is "not yet" if the answer is or contains `None` or `...`, if the body of a function
   is still `...`, or if `...` caused an error.
 - A check must give the same verdict every time, so draw its random inputs from
@@ -310,7 +310,7 @@ def exercise(
 def _text(markdown):
     """Return Markdown without indentation, with each paragraph and list item on one line.
 
-    If the text contains a block of code, its lines are not joined.
+    If the text contains a block of code, no lines are joined.
     """
     text = cleandoc(markdown)
     return text if "```" in text else re.sub(r"(?<=\S)\n(?![\s|#]|\$\$|[*-] |\d+\. )", " ", text)

@@ -166,7 +166,7 @@ class Cause:
 class Call:
     """Hold a call of the learner's function: the function and its arguments.
 
-    `words` is the text that the exercise gives to the call, or "".
+    `words` is the exercise's description of the call, or "".
     """
 
     function: object
@@ -185,7 +185,7 @@ class Note:
 
 
 class Words(str):
-    """Mark a string as words of the exercise, which a verdict shows without quotes."""
+    """Mark a string as wording of the exercise, which a verdict shows without quotes."""
 
 
 @dataclass(frozen=True)

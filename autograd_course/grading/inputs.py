@@ -542,12 +542,12 @@ def _expect_result_kept(function, args, later, tried):
 
 
 def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
-    """Return `cause` if it explains at least two wrong results and two thirds of all wrong results.
+    """Return `cause` if it explains nearly all wrong results of the learner's function.
 
-    Otherwise return a Cause that names a call on which the answer is right, or an empty Cause if
-    there is no such call. Calls on which many wrong answers are right are not named, and neither is
-    `here`, the call that the verdict shows. `draws()` returns an iterator over the arguments of all
-    calls.
+    These are at least two results, and at least two thirds of all wrong ones. Otherwise return a
+    Cause that names a call on which the answer is right, or an empty Cause if there is no such
+    call. Calls on which many wrong answers are right are not named, and neither is `here`, the call
+    that the verdict shows. `draws()` returns an iterator over the arguments of all calls.
     """
     well, wrong, recognisers = [], [], [one for one in hints if not isinstance(one, tuple)]
     for args in islice(draws(), 60):

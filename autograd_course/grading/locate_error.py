@@ -58,8 +58,9 @@ def slip(exercise, answer):
     """Return a phrase that tells where in a wrong answer the error is, or "" if this is unknown.
 
     The learner's code is compared with the solution of `exercise`. Names that the learner chose do
-    not count as a difference. The phrase names the place but not the right code, such as "at the -
-    in line 2, x - y". It is "" if the code is too different from the solution or not available.
+    not count as a difference. The phrase names the place but not the right code. For example, it is
+    "at the - in line 2, x - y". It is "" if the code is too different from the solution or not
+    available.
     """
     several = len(exercise.parts) > 1 and isinstance(answer, (tuple, list))
     answers = dict(zip(exercise.parts, answer if several else [answer]))
@@ -88,9 +89,9 @@ def slip(exercise, answer):
 def _fits(exercise, mine, other, translated):
     """Return True if the solution stays right with a piece of the learner's code in it.
 
-    Then this piece differs only in style and is not an error. `mine` is the syntax tree of the
-    piece, and `other` is the part of the solution that it replaces, or None if no part corresponds
-    to it. `translated` maps the learner's names to those of the solution.
+    If so, the piece differs only in style and is not an error. `mine` is the syntax tree of the
+    piece. `other` is the part of the solution that the piece replaces, or None if no part
+    corresponds to it. `translated` maps the learner's names to those of the solution.
     """
     if other is None:
         return False

@@ -19,7 +19,10 @@ from .compare import scaled
 
 
 def _changed(right, change):
-    """Return `change(right)` or, if `right` is a function, the same change of its results."""
+    """Return `change(right)`, the right value with a mistake in it.
+
+    If `right` is a function, return a function that calls it and applies `change` to the result.
+    """
     return (lambda *args: change(right(*args))) if callable(right) else change(right)
 
 

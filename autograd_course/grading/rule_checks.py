@@ -114,8 +114,8 @@ def as_given(row, given):
 def _as_the_engine(given, arg):
     """Return the arguments of a rule with input `arg` as a NumPy scalar, if it is a number.
 
-    The engine passes numbers in this form, so a rule may use their methods, as in (x >
-    0).astype(float). `given` is the tuple (g, z, x, y, …).
+    The engine passes numbers in this form, so a rule may use their methods, such as `astype`.
+    `given` is the tuple (g, z, x, y, …).
     """
     return (
         given
@@ -300,6 +300,9 @@ def special_points(row, arg):
     inputs (x, y, …). A condition, such as the first input of `where`, takes the values True and
     False.
 
+    A point with a slope on one side only is at the edge of the domain, and is in none of the lists.
+    An example is x = 0 for log x, which occurs in the rule of `power` for y.
+
     Returns
     -------
     smooth : list
@@ -308,12 +311,6 @@ def special_points(row, arg):
         (point, slope before it, slope after it) for each point at which the slope jumps.
     none : list
         The points without a slope.
-
-    Notes
-    -----
-    A point with a slope on one side only is at the edge of the domain, and is in none of the lists.
-    An example
-    is x = 0 for log x, which occurs in the rule of `power` for y.
     """
 
     def slope(xs):

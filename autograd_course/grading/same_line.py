@@ -435,7 +435,11 @@ NO_SLOPE = "Right wherever there is a slope. Here there is no slope, so nan is e
 
 
 def _kinks(row, argument):
-    """Return a list of (Case at a kink, (slope before the kink, slope after it))."""
+    """Return the kinks of a row as a list of (Case at the kink, (slope before it, slope after it)).
+
+    The slopes are those with respect to the input number `argument`. The list is empty if the row
+    is not elementwise.
+    """
     if row.kind != "elementwise":
         return []
     rng = np.random.default_rng(2)

@@ -42,7 +42,7 @@ class StepLimitExceeded(
 
 
 class Waiting(StepLimitExceeded):
-    """Report that a call of the learner's code was waiting for `sleep` or for input."""
+    """Report that a call of the learner's code is waiting, for example for `sleep` or `input`."""
 
     cause = Cause("waits")
 
