@@ -680,9 +680,9 @@ def _fitted(images, labels, model, epochs, jitter=0.0):
 
 @cache
 def _stand_in():
-    """Return the state dict of a network that the check uses instead of the one that the learner trains.
+    """Return the parameters that the check's own `train` loads into the learner's network, as a state dict.
 
-    The network is trained for two epochs, which is enough to tell a right score from the likely
+    They come from two epochs of training, which are enough to tell a right score from the likely
     wrong ones.
     """
     return _fitted(*digits()[:2], nn.MLP([64, 32, 10], rng=0), 2).state_dict()
