@@ -71,7 +71,7 @@ def _steps(box, n, powers, title, errors):
 
 
 def _log(errors, powers):
-    """Return log10 of the errors, with any error below the lowest power of ten raised to that power.
+    """Return log10 of the errors, where an error below the scale counts as the lowest power of ten.
 
     `powers` is the pair of the lowest and the highest power of ten on the scale.
     """
