@@ -632,8 +632,8 @@ def _as_rows(g):
 def _conv2d(x, y, stride=1, padding=0):
     if x.ndim != 4 or y.ndim != 4 or x.shape[1] != y.shape[1]:
         raise ValueError(
-            "expected images of shape (N, C, H, W) and kernels of shape (K, C, kh, kw), same C, "
-            f"got {x.shape} and {y.shape}"
+            "expected images of shape (N, C, H, W) and kernels of shape (K, C, kh, kw), with the "
+            f"same C, got {x.shape} and {y.shape}"
         )
     h, w = _sizes(x.shape[2:], y.shape[2:], stride, padding)
     windows = unfold(x, y.shape[2:], stride, padding)

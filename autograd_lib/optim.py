@@ -103,7 +103,7 @@ class Optimizer(Stateful):
                 or group.keys() - {"params", *settings}
             ):
                 raise TypeError(
-                    f'{name}: expected each group to be a dict of "params" and of settings among '
+                    f'{name}: expected each group to be a dict with "params" and settings among '
                     f"{', '.join(settings)}, got {group!r}"
                 )
             params = group["params"]
@@ -585,7 +585,8 @@ class StepLR(LRScheduler):
 class CosineAnnealingLR(LRScheduler):
     """Lower the learning rate along half a cosine wave, to 0 at epoch `T_max`.
 
-    The factor is (1 + cos(π·epoch/T_max))/2.
+    The factor of the starting learning rate is (1 + cos(π·epoch/T_max))/2, so it rises again after
+    `T_max`.
 
     Parameters
     ----------

@@ -280,9 +280,9 @@ def answering(act):
     """Wrap `act(cell, what)` so that the page can call it.
 
     The wrapped function shows the output of the call, and its error if there is one, in the cell
-    with the id `cell`. It returns a JSON object with the keys ok (False after an error), absent
-    (the name of a missing module, or null) and progress, if the learner's record has changed. If
-    the record has changed on the page, it is passed as a third argument.
+    with the id `cell`. If the learner's record has changed on the page, the page passes it as a
+    third argument. The result is a JSON object. Its key ok is False after an error, absent is the
+    name of a missing module or null, and progress is the learner's record, if the call changed it.
     """
 
     def answer(cell, what, record=None):

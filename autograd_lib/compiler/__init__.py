@@ -147,8 +147,9 @@ class compile:
             self.f(*args, **kwargs)  # if the arguments are wrong, f raises its own error here
             raise RuntimeError(
                 f"compile: the program of {self.__name__} raised {type(error).__name__} ({error}), "
-                f"but {self.__name__} itself did not. Either its control flow depends on a value, as in a "
-                "try block, or this is a bug in compile; call the function itself for such arguments"
+                f"but {self.__name__} itself did not. Either the function handles some values "
+                "differently, as in a try block, or this is a bug in compile; call the function itself "
+                "for such arguments"
             ) from error
         if self.check:
             self._compare("the result", out, self.f(*args, **kwargs))

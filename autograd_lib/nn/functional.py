@@ -209,7 +209,7 @@ def _check_mask(mask):
         )
     if not (mask if mask.dtype == bool else mask > -np.inf).any(axis=-1).all():
         raise ValueError(
-            "attn_mask forbids every key for at least one query; each query needs at least one key"
+            "attn_mask forbids every key for at least one query; allow at least one key for each query"
         )
     return np.where(mask, 0.0, -np.inf) if mask.dtype == bool else mask
 

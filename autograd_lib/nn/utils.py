@@ -57,7 +57,7 @@ def clip_grad_norm_(parameters, max_norm):
     if not np.isfinite(norm):
         raise ValueError(
             f"clip_grad_norm_: the norm of the gradients is {norm}, because an entry is infinite "
-            "or nan; scaling cannot fix it"
+            "or nan; scaling cannot fix it, so find the cause in the loss, or skip this step"
         )
     if norm > max_norm:
         for p, g in zip(parameters, grads):
