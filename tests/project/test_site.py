@@ -904,7 +904,9 @@ def test_words_in_pictures_can_be_read(name):
         fault: where for drawing, where in drawings.items() for fault in drawn.hard_to_read(drawing)
     }
     faults |= dict.fromkeys(drawn.colours_with_two_meanings(drawings))
-    assert not faults, faults
+    assert not faults, "move or shorten these words, or change the colour:\n" + "\n".join(
+        f"{fault} ({where})" if where else fault for fault, where in faults.items()
+    )
 
 
 def test_a_slider_offers_what_the_text_asks_for():
