@@ -8,7 +8,8 @@ from .hints import as_generator
 class DataLoader:
     """Iterate over arrays of the same length in mini-batches.
 
-    Each pass over the loader visits every row once. A batch is a tuple with the same rows of every
+    Each pass over the loader visits every row once, except for rows that `drop_last` leaves out. A
+    batch is a tuple with the same rows of every
     array, or a single array if only one array was given. `len(loader)` is the number of batches.
 
     Parameters

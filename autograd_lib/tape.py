@@ -346,10 +346,10 @@ def backward_pass(output, g):
 
 
 def input_gradients(node, g):
-    """Return the gradient for each input of `node`, given the gradient `g` of `node`.
+    """Return a list of the gradients for all inputs of `node`, given the gradient `g` of `node`.
 
-    Each gradient has the shape and dtype of its input. It is None for an input that requires no
-    gradient, and for an argument without a derivative, such as the condition of `where`.
+    Each gradient has the shape and dtype of its input. The entry is None for an input that requires
+    no gradient, and for an argument without a derivative, such as the condition of `where`.
     """
     z, values, params = node._value, node.values, node.params
     grads = [None] * len(values)

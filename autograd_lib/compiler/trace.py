@@ -445,7 +445,7 @@ class Trace:
 def _before_broadcast(a):
     """Return the smaller value that was broadcast to `a`, or `a` itself if there is none.
 
-    For a constant array that is filled with a single number, this is the number.
+    If `a` is a constant array filled with a single number, return this number.
     """
     if type(a) is Traced and a.op is ops.broadcast_to:
         # A Python number has no dtype, but the array of its copies has.

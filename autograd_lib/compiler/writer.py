@@ -170,7 +170,10 @@ class Writer:
         return repr(mapped(source, returned, lambda key: _Code(self.value_source(key))))
 
     def build(self):
-        """Run the source, and return it with its namespace, a dict of functions and constants."""
+        """Run the source, and return (source, namespace).
+
+        The namespace is a dict of the functions and constants of the program.
+        """
         header = "\n".join([*self.imports, "", *self.header]).rstrip()
         source = f"{header}\n\n\n" + "\n\n".join(self.texts)
         exec(compile(source, f"<{self.name}, compiled>", "exec"), self.namespace)
