@@ -260,7 +260,8 @@ def test_the_minutes_are_those_that_readers_needed():
     assert 0.95 < earlier / sum(taken for taken, _ in WALKED_EARLIER.values()) < 1.05
 
 
-OUTSIDE = {("01", "rusty"), ("06", "mathematician")}  # in these walks a reader is further off
+# The mathematician read 16 more lines of code in lesson 01, and 8 more in 06.
+OUTSIDE = {("01", "mathematician"), ("06", "mathematician")}
 
 
 def test_the_announced_minutes_are_within_15_percent_of_those_of_both_readers():

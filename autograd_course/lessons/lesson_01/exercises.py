@@ -518,7 +518,7 @@ def _stopping(f, x, lr, steps, stops):
     question="""
         Now take all the steps, on any curve. `descend` returns the list of all positions, including the start. The loop is already there.
         Append the next position, and measure the slope with `central` and the step `1e-5`. For example, `descend(bowl, 0.0, 0.3, 1)`
-        returns about `[0, 1.8]`. (`lr` is the learning rate.)""",
+        returns about `[0, 1.8]`. (`lr` is the learning rate, and `xs[-1]` the last position so far.)""",
     stub="""
         def descend(f, x, lr, steps):
             xs = [x]
