@@ -504,7 +504,8 @@ const parse = (() => {
         return Number((RegExp(`^${THOUSANDS}`).test(token) ? token.replaceAll(",", "") : token).replace(",", "."));
     }
     return text => {
-        let plain = text.trim().replace(/^about\s+/, "").replace(/([0-9])\s*(?!inf|nan|pi)[a-zA-Z]{2,}$/, "$1");
+        let plain = text.trim().replace(/^about\s+/, "").replace(/([0-9¼-¾⅐-⅞])\s*(?!inf|nan|pi)[a-zA-Z]{2,}$/, "$1");
+        plain = plain.replace(/([0-9]*)([¼-¾⅐-⅞])/g, (_, whole, part) => `(${whole || 0}+${part.normalize("NFKC").replace("⁄", "/")})`);
         SPELLINGS.forEach(([typed, written]) => plain = plain.replaceAll(typed, written));
         plain = plain.replace(/^[^=≈~<>≤≥]*[a-zA-Z∂][^=≈~<>≤≥]*(?=[=≈~<>≤≥])|\s*[%°]$/g, "").replace(/^[=≈~<>≤≥ ]+/, "");
         plain = plain.replace(/\b(np|math|torch)\./g, "").replace(/([0-9]) (?=[0-9]{3}(?![0-9]))/g, "$1");

@@ -6,6 +6,7 @@ web/site.js does the same for the site. The cases in tests/quiz/typed.json test 
 import math
 import operator
 import re
+import unicodedata
 
 _SPELLINGS = [
     *[("−", "-"), ("–", "-"), ("∞", "inf"), ("·", "*"), ("×", "*"), ("⋅", "*"), ("÷", "/")],
@@ -35,6 +36,7 @@ _OPERATORS = {
 _THOUSANDS = r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])"
 _NUMBER = rf"(?:{_THOUSANDS}(?:\.[0-9]*)?|[0-9]+[.,]?[0-9]*|[.,][0-9]+)(?:e[+-]?[0-9]+)?"
 _TOKEN = re.compile(rf"{_NUMBER}|log(?:2|10)(?=\()|[a-z]+|[^ ]")  # "log10" only before a bracket
+_VULGAR = "¼-¾⅐-⅞"  # ½ and the other fractions that are one character
 _LONGEST = 200
 
 
@@ -42,7 +44,7 @@ def number_in(text):
     """Return the number in a text, or the result of the arithmetic in it, as a float.
 
     Examples of texts are "3", "−0,5", "1/3", "2,410", "1e-8", "f(2) = 3", "2 %", "26 GB", "2**36",
-    "3·10 + 10", "(2 − 5)^2", "log 10" and "exp(-2)/3".
+    "3·10 + 10", "(2 − 5)^2", "½", "log 10" and "exp(-2)/3".
 
     Raises
     ------
@@ -50,7 +52,8 @@ def number_in(text):
         If the text is not a number, or if the result is too large. The message says what to write.
     """
     plain = re.sub(r"^about\s+", "", text.strip())
-    plain = re.sub(r"([0-9])\s*(?!inf|nan|pi)[a-zA-Z]{2,}$", r"\1", plain)  # a unit
+    plain = re.sub(rf"([0-9{_VULGAR}])\s*(?!inf|nan|pi)[a-zA-Z]{{2,}}$", r"\1", plain)  # a unit
+    plain = re.sub(rf"([0-9]*)([{_VULGAR}])", _in_full, plain)
     for typed, written in _SPELLINGS:
         plain = plain.replace(typed, written)
     plain = re.sub(r"^[^=≈~<>≤≥]*[a-zA-Z∂][^=≈~<>≤≥]*(?=[=≈~<>≤≥])|\s*[%°]$", "", plain)
@@ -66,6 +69,12 @@ def number_in(text):
         raise ValueError(
             f"“{text}” is not a number. Write it like 17, −0.3, 1/7, 2e-9 or 3*4 + log(2)."
         ) from None
+
+
+def _in_full(fraction):
+    """Return "(1+1/2)" for the match of 1½, and "(0+1/2)" for that of ½."""
+    ratio = unicodedata.normalize("NFKC", fraction[2]).replace("\N{FRACTION SLASH}", "/")
+    return f"({fraction[1] or 0}+{ratio})"
 
 
 class _Reader:
