@@ -19,6 +19,7 @@ const SPELLINGS = [["−", "-"], ["–", "-"], ["×", "·"], ["⋅", "·"], ["�
                    ["\\left", ""], ["\\right", ""], ["\\,", " "], ["\\;", " "], ["\\!", ""], ["\\", " "]];
 const SMALL = [["⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ʰⁿᵖˣʸᶻ", "0123456789+-()hnpxyz", "^(", ")"], ["ᵢⱼₖₙ", "ijkn", "_{", "}"]];
 const PATTERNS = [[/(?<![\p{L}\p{N}_])(?:np|numpy|torch|math)\./gu, ""],
+                  [/([0-9]+)([½⅓⅔¼¾])/g, "($1+$2)"],
                   [/\\(?:mathrm|mathsf|mathbf|text|operatorname)\{([^{}]*)\}/g, "$1"],
                   [/\^[({]\s*(?:T|\\top|\\intercal)\s*[)}]/g, "^T"],
                   [/\.(?:t|transpose|swapaxes)\([^()]*\)/g, "^T"],
@@ -74,6 +75,8 @@ function read(text, spec, {tight, wide} = {}) {
         const array = [...spec.matrices].sort()[0], entry = array ? ` An entry is written ${array}[i], or ${array}[i,j] if it has two indices.` : "";
         if (found.join("") === word)
             return found;
+        if (["grad", "gout", "dout", "upstream"].includes(word) && own.includes("g"))
+            throw new Unreadable("The upstream gradient, PyTorch's grad_output, is the letter g here.");
         if (word === "einsum")
             throw new Unreadable("Write a sum as `sum_` and its index, not as `einsum`. Write a matrix product with `@`.");
         if ([...word].every(one => one in spec.sizes))
@@ -156,7 +159,8 @@ function read(text, spec, {tight, wide} = {}) {
         if (token === "(" || token === "{") {
             const inside = line(1);
             take(token === "(" ? ")" : "}");
-            return inside;
+            const found = inside[0] === "transpose" && inside[1][0] === "name" ? indices() : "";
+            return found ? ["entry", inside[1][1], [...found].reverse().join("")] : inside;
         }
         if (/^\.?\d/.test(token))
             return ["number", Number(token)];

@@ -80,6 +80,7 @@ _SUBSCRIPTS = "ᵢⱼₖₙ", "ijkn"
 # Spellings that need more than a replacement, in this order.
 _PATTERNS = [
     (r"\b(?:np|numpy|torch|math)\.", ""),
+    (r"([0-9]+)([½⅓⅔¼¾])", r"(\1+\2)"),
     (r"\\(?:mathrm|mathsf|mathbf|text|operatorname)\{([^{}]*)\}", r"\1"),
     (r"\^[({]\s*(?:T|\\top|\\intercal)\s*[)}]", "^T"),
     (r"\.(?:t|transpose|swapaxes)\([^()]*\)", "^T"),
@@ -210,6 +211,10 @@ class _Parser:
             array = min(self.arrays, default="")
             entry = f" An entry is written {array}[i], or {array}[i,j] if it has two indices."
             functions = f" Functions are {', '.join(FUNCTIONS)}." if len(word) > 2 else ""
+            if word in ("grad", "gout", "dout", "upstream") and "g" in self.letters:
+                raise Unreadable(
+                    "The upstream gradient, PyTorch's grad_output, is the letter g here."
+                )
             if word == "einsum":
                 raise Unreadable(
                     "Write a sum as `sum_` and its index, not as `einsum`. Write a matrix product with `@`."
@@ -323,7 +328,8 @@ class _Parser:
         if token in ("(", "{"):
             inside = self._line(1)
             self._take(")" if token == "(" else "}")
-            return inside
+            indices = self._indices() if inside[0] == "transpose" and inside[1][0] == "name" else ""
+            return ("entry", inside[1][1], indices[::-1]) if indices else inside
         if re.match(r"\.?[0-9]", token):
             return ("number", float(token))
         if token == "sum":
