@@ -77,6 +77,22 @@ def underneath(function):
     )
 
 
+def names_in(function):
+    """Return the names in a function and in the functions inside it: those of attributes with a dot.
+
+    Examples are "g", "np" and ".empty". Parameters and local variables are left out.
+    """
+    codes, found = [getattr(function, "__code__", None)], set()
+    for code in filter(None, codes):
+        for step in dis.get_instructions(code):
+            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                found.add(step.argval)
+            elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                found.add(f".{step.argval}")
+        codes += [one for one in code.co_consts if hasattr(one, "co_names")]
+    return found
+
+
 def is_stub(function):
     """Return True if the body of a function is only `...` or `pass`, apart from a docstring."""
     return _does_nothing(getattr(function, "__code__", None))

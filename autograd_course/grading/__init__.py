@@ -113,10 +113,10 @@ import numpy as np
 
 import autograd_lib
 
-from ..source import blank_indices, has_blank, is_stub
+from ..source import blank_indices, has_blank, is_stub, names_in, underneath
 from .. import record
 from .answers import defined, edit
-from .causes import SAYS_ALL, Cause, Difference, Words, likely, own
+from .causes import MAY_BE_UNFILLED, SAYS_ALL, Cause, Difference, Words, likely, own
 from .compare import (
     expect,
     expect_call,
@@ -378,6 +378,12 @@ def check(name, answer):
             shown = [("tried", _tried(error)), ("raised", shortened(error))]
             hint = getattr(error, "hint", "")
             cause = own(hint) if hint else likely(error)
+        functions = answer if isinstance(answer, (tuple, list)) else [answer]
+        names = {name for one in functions for name in names_in(underneath(one))}
+        if cause.kind in MAY_BE_UNFILLED and names & {".empty", ".empty_like"}:
+            cause = Cause("np.empty")
+        if cause.kind == "error: shapes of @" and "T" in names:  # y^T: x @ y comes first
+            cause = Cause("error: name of the transpose")
         verdict = Verdict(
             "wrong",
             *shown,

@@ -12,6 +12,8 @@ ERRORS = {
     "error: blank": r"'ellipsis'",
     "error: name of another library": r"^name '(torch|F|jnp|jax)' is not defined",
     "error: name of NumPy": r"^name '(sin|cos|tan|sinh|cosh|tanh|arctanh|exp|log|sqrt|pi|sign|maximum|minimum|where|array|zeros|ones|eye|arange|mean|dot|outer)' is",
+    "error: name of g": r"^name '(grad_output|grad_out|gout|dout|upstream)' is not defined",
+    "error: name of the transpose": r"^name 'T' is not defined",
     "error: name": r"^name '(\w+)' is not defined",
     "error: unset variable": r"local variable '(\w+)'",
     "error: flatten": r"^flatten\(\) takes",
@@ -89,6 +91,9 @@ SEEN_AT_ONCE = {
 }
 
 # Kinds that say where an answer is wrong, and not why.
+# Kinds in place of which an array that was not filled, from np.empty, is the likelier reason.
+MAY_BE_UNFILLED = {"", "first entry", "right elsewhere", "nan", "nearly"}
+MAY_BE_UNFILLED |= {"state: second call", "state: other arguments", "state: other g"}
 NO_EXPLANATION = {"", "first entry", "right elsewhere"}
 
 

@@ -3,6 +3,7 @@
 import io
 from contextlib import contextmanager, redirect_stdout
 from functools import wraps
+from operator import attrgetter
 
 import numpy as np
 
@@ -317,13 +318,14 @@ def calls_of(*names, scope=()):
 
 
 def expect_own_work(function, args, banned, hint):
-    """Stop the check if the learner's function uses a library function that the question forbids.
+    """Stop the check if the learner's function is or calls a library function that the question forbids.
 
     `function` is called with `args`. `banned` holds the names of the forbidden functions, such as
     "hvp" or "Tensor.backward", and `hint` is the hint for a learner who uses one of them.
     """
     with calls_of(*banned, scope=getattr(function, "__globals__", ())) as called:
         returned(function, *args, tried="your function", shown="a result")
+    called |= {name for name in banned if function is attrgetter(name)(autograd_lib)}
     if called:
         names = ", ".join(
             name if "." not in name else f".{name.split('.')[1]}()" for name in sorted(called)

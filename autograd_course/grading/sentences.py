@@ -45,7 +45,7 @@ SENTENCES = {
     "order": "The right values in the wrong order: are two of them swapped?",
     "few digits": "Right to the {0} digits that a {1} holds. NumPy computes in float64, with 15 digits, unless you pass "
     "a different dtype.",
-    "no g": "Off by the factor g: the upstream gradient is missing. Multiply by it.",
+    "no g": "Off by the factor g: the upstream gradient is missing or cancels. Multiply by it once.",
     "not linear in g": "A rule is linear in g: for −g its result changes sign, and for 2g it doubles. Here, your rule's result does not.",
     "double": "Exactly double.",
     "half": "Exactly half.",
@@ -81,6 +81,7 @@ SENTENCES = {
     "list overwritten": "Your function modifies the caller's list. Make a new list instead.",
     "result overwritten": "Your function returns the same array every time and overwrites it at the next call, so "
     "earlier results change. Create a new array inside the function.",
+    "np.empty": "np.empty reserves memory and leaves in it whatever was there before. If you add into the array, begin with np.zeros.",
     "state: second call": "The first call is right, but the second call returns a different result for the same arguments: "
     "your function keeps something between the calls.",
     "state: other arguments": "The result is right when the call is repeated: your function keeps something from an earlier call with other arguments.",
@@ -89,6 +90,8 @@ SENTENCES = {
     "error: blank": "Your answer still contains a ...: replace it with a value.",
     "error: name of another library": "Answers use NumPy here, not {0}: np.exp, np.sqrt, np.where. The library has some functions that NumPy lacks, such as ag.sigmoid.",
     "error: name of NumPy": "NumPy's names have the prefix np: write np.{0}.",
+    "error: name of g": "The upstream gradient is called g here, where you write {0}.",
+    "error: name of the transpose": "In Python, the transpose of B is written B.T, with a dot.",
     "error: name": "The name {0} is not defined. Is it misspelled, or has a cell above not been run?",
     "error: unset variable": "{0} is used before it has a value: assign its first value before the loop.",
     "error: flatten": "NumPy's flatten joins all axes. x.reshape(-1, x.shape[-1]) joins all but the last.",

@@ -11,6 +11,7 @@ from ...grading import (
     exercise,
     expect_call,
     expect_over,
+    expect_own_work,
     expect_rule,
     is_stub,
     of_rule,
@@ -938,7 +939,7 @@ def _right(x):
     importance=2,
     question="""
         Write logsumexp for one row x, so that it also holds at ±1000 and beyond: subtract the largest entry before exp, and add it
-        back where it belongs.""",
+        back where it belongs. (Do not call `ag.logsumexp`.)""",
     stub="""
         def my_logsumexp(x):
             ...""",
@@ -1106,4 +1107,10 @@ def careful(answer):
         first=examples,
         hints=careful.mistakes,
         tried=lambda x: f"my_logsumexp of x = {np.round(x, 3).tolist()}",
+    )
+    expect_own_work(
+        answer,
+        examples[0],
+        ["logsumexp"],
+        "The numbers are right, but the library did the work. Build logsumexp from np.max, np.exp, np.sum and np.log.",
     )

@@ -627,6 +627,11 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
             "You add 0.5 to every coordinate. The middle is half a *part* further: (k + 0.5) * part.",
         ),
         edit(
+            "start + (k + 0.5) * part",
+            "start + part / 2",
+            "That is the middle of the first part, every time. Part k is k parts further: (k + 0.5) * part.",
+        ),
+        edit(
             _MIDDLE,
             "k * 0.5",
             "That is k half parts from the start. The middle of part k is (k + 0.5) parts from it.",

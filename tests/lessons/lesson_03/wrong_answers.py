@@ -136,6 +136,8 @@ cases(
     wrong=[
         edit("* x ** (y - 1)", "* x ** (y - 1) + (np.ndim(x) > 2)", "right elsewhere"),
         edit("y * x ** (y - 1)", "y * z / x", "own: At x = 0"),
+        edit("g * y * x ** (y - 1)", "g * y * x ** (y - 1) / g", "no g | cancels"),
+        edit("g * y", "grad_output * y", "error: name of g | grad_output"),
         edit("g * y", "2 * g * y", "double"),
         edit(
             "g * y * x ** (y - 1)",

@@ -262,6 +262,11 @@ cases(
             "own: Your function returned None",
         ),
         edit("out, index, g", "out, np.abs(index), g", "error: index"),
+        edit(  # what np.empty may find in memory
+            "out = np.zeros(shape)",
+            "out = np.empty(shape)\n    out.flat[:] = np.arange(out.size) + 7.5",
+            "np.empty",
+        ),
         edit("out, index, g", "out, index[:127], g[:127]", "right elsewhere"),
         edit(
             "return out",

@@ -41,6 +41,8 @@ cases(
     wrong=[
         edit("g @ y.mT", "np.squeeze(g @ y.mT)", "shape: axis of 1 lost"),
         edit("x.mT @ g", "np.squeeze(x.mT @ g)", "shape: axis of 1 lost"),
+        edit("g @ y.mT", "g @ y^T", "error: name of the transpose"),
+        edit("x.mT @ g", "x^T @ g", "error: name of the transpose"),
         edit("g @ y.mT", "g @ y.mT + (not g.any())", "right elsewhere"),
         edit("x.mT @ g", "x.mT @ g + (not g.any())", "right elsewhere"),
         edit("x.mT @ g", "x.mT @ g if x is not y else g @ y.mT", "first entry"),

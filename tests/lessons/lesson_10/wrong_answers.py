@@ -3,6 +3,7 @@
 import numpy as np
 from answer_cases import cases
 
+import autograd_lib as ag
 from autograd_course.grading import edit
 from autograd_course.grading.causes import own
 from autograd_course.lessons.lesson_10.exercises import (
@@ -191,10 +192,11 @@ cases(
         (lambda x: _right(x[:100]), "nearly"),
         (lambda x: _right(np.sort(x)[-12:]), "right elsewhere"),
         (lambda x: np.max(x) if np.max(x) > 1e5 else _right(x), "nearly"),
+        (ag.logsumexp, "own: The numbers are right, but the library did the work"),
+        (lambda x: ag.logsumexp(x), "own: The numbers are right, but the library did the work"),
     ],
     accepted=[
         "np.logaddexp.reduce",
-        "ag.logsumexp",
         """
                 def my_logsumexp(x):
                     total = -np.inf
