@@ -166,6 +166,7 @@ def test_an_exponent_may_be_read_without_its_brackets():
         ("g[i, None]", "one letter"),
         ("g_{ij", "“}”"),
         ("np.einsum('ij->i', g)", "not as `einsum`"),
+        ("grad_output / x", "is the letter g here"),
         ("* x", "“*”"),
         ("x" * (LONGEST + 1), str(LONGEST)),
         ("x" * (MOST_SYMBOLS + 1), str(MOST_SYMBOLS)),
