@@ -253,7 +253,8 @@ def likely(error):
     """Return the likely Cause of a common error of Python or NumPy, or an empty Cause."""
     if isinstance(error, SystemExit):
         return Cause("error: exit")
+    text = said(error)[:1000]
     for kind, pattern in ERRORS.items():
-        if found := re.search(pattern, said(error)[:1000]):
+        if found := re.search(pattern, text):
             return Cause(kind, found.groups())
     return Cause()
