@@ -674,7 +674,7 @@ _einsum = bilinear(lambda x, y, a, b, c:                    # a, b, c: the lette
 def einsum(subscripts, *operands):
     """Return the sum of products that `subscripts` describes, like NumPy's einsum of two arrays.
 
-    Each axis has a letter. The letters of the result are after the arrow; the axes of all other
+    Each axis has a letter. The letters of the result come after the arrow; the axes of all other
     letters are summed over. Without an arrow, the result has the letters that occur in only one
     array, in alphabetical order.
 
