@@ -396,7 +396,7 @@ def _slices_along(x, axis):
     if axis is None or x.size < 4096 or not all([0 <= a < x.ndim - 1 for a in axes]):
         return []
     lengths = [x.shape[a] if a in axes else 1 for a in range(x.ndim)]
-    few = math.prod(lengths) <= 16 and len(set(axes)) == len(axes)
+    few = 1 < math.prod(lengths) <= 16 and len(set(axes)) == len(axes)
     return [
         x[tuple(i if a in axes else slice(None) for a, i in enumerate(index))]
         for index in (np.ndindex(*lengths) if few else ())

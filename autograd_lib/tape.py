@@ -4,11 +4,11 @@ A *row* (see rows.py and ops.py) is a function and one rule per argument. A call
 computes the result and records it: the result is a new Tensor with its `op` and its `inputs`.
 `backward_pass` visits everything the output was computed from, newest first, and calls the rules.
 
-Levels make derivatives nest. A Tensor that the user makes is on level 0, and each call of `grad`,
-`vjp` or `jvp` opens a level with a new, higher number. A call of a row belongs to the highest level
-among its arguments; Tensors of lower levels are constants to it. The value is computed one level
-down, where it may be a Tensor itself, and rules run there too. Example: `grad(grad(f))(3.0)` with
-f(x) = x · x · x
+Levels make derivatives nest. A Tensor that the user makes is on level 0, and each call of a
+*transform* (`grad`, `vjp` or `jvp`) opens a level with a new, higher number. A call of a row
+belongs to the highest level among its arguments; Tensors of lower levels are constants to it. The
+value is computed one level down, where it may be a Tensor itself, and rules run there too. Example:
+`grad(grad(f))(3.0)` with f(x) = x · x · x
 
 1. The outer `grad` opens level 1. Its input is a: a Tensor on level 1 with the value 3.0.
 2. The inner `grad` opens level 2. Its input is b: a Tensor on level 2 with the value a.
@@ -71,24 +71,24 @@ class Tensor(Value):
     """
 
     # Defaults on the class, so that a new Tensor sets only what differs.
-    grad = name = op = tangent = recompute = None
+    grad = name = op = tangent = recompute = None  # tangent: see forward.py
     inputs = values = edges = ()
     params = MappingProxyType({})
-    level = _changed_at = 0
-    was_trainable = False  # True once a gradient was requested: a Module saves a frozen Tensor
-    _requires_grad, _retain = True, False
-    opaque = False  # True while a program is recorded: the value must not be looked at
+    level = _changed_at = 0  # _changed_at: the number of the last assignment to `.data`
+    was_trainable = False  # True once requires_grad was: a Module saves it even if frozen
+    _requires_grad, _retain = True, False  # most new Tensors are recorded results
+    opaque = False  # True for a Traced, whose value must not be looked at (compiler/traced.py)
     shape = property(lambda self: self._value.shape)
     dtype = property(lambda self: self._value.dtype)
     ndim = property(lambda self: self._value.ndim)
     size = property(lambda self: self._value.size)
 
     def __init__(self, data, requires_grad=False, name=None):
-        self._value = as_array(data, "Tensor")[()]  # NumPy computes faster with its scalars
+        self._value = as_array(data, "Tensor")[()]  # 0-d becomes a NumPy scalar, which is faster
         self.name, self.number = name, next(_clock)
         self._requires_grad = False
         if requires_grad:
-            self.requires_grad = True
+            self.requires_grad = True  # the setter checks the dtype and copies the array
 
     def process(self, row, args, params):
         """Return the result of calling `row`, recorded if an input requires a gradient.
@@ -99,7 +99,7 @@ class Tensor(Value):
         """
         level, edges = self.level, []
         values, z = one_level_down(row, args, params, level)
-        if level > no_grad_level.get():
+        if level > no_grad_level.get():  # else a no_grad block is open
             for i, a in enumerate(args):
                 if isinstance(a, Tensor) and a.level == level and a._requires_grad:
                     if rule := row.rule(i):  # None for an argument without a derivative
@@ -123,9 +123,9 @@ class Tensor(Value):
         """
         if self.level or tracer.get() is not None:
             value = to_array(self)
-            if not isinstance(value, Tensor):
-                value = value.view()
-                value.flags.writeable = False
+            if not isinstance(value, Tensor):  # else a Traced
+                value = value.view()  # the Tensor's own array stays writeable
+                value.flags.writeable = False  # it may be the array of a Tensor of the user
             return value
         if type(self._value) is not ndarray:
             self._value = np.asarray(self._value)  # so that t.data[...] = 1 writes into the Tensor
@@ -138,9 +138,9 @@ class Tensor(Value):
         if value is self._value:  # t.data *= 2 has changed the array in place, and its views too
             _values.date_array(value)
             return
-        # An array brings its floating dtype along; a number or a list takes that of the Tensor.
-        brings = isinstance(value, ndarray) and value.dtype.kind == "f" or self.dtype.kind != "f"
-        value = np.array(as_array(value, "data"), dtype=None if brings else self.dtype)
+        # A floating array keeps its dtype; any other value takes this Tensor's if that is floating.
+        keeps = isinstance(value, ndarray) and value.dtype.kind == "f" or self.dtype.kind != "f"
+        value = np.array(as_array(value, "data"), dtype=None if keeps else self.dtype)
         if value.shape != self.shape:
             raise ValueError(
                 f"data: expected a value of shape {self.shape}, got {value.shape}; make a new "
@@ -191,7 +191,7 @@ class Tensor(Value):
         ValueError
             If `grad`, or the `.grad` of a leaf that was set by hand, has the wrong shape.
         """
-        if unknown:  # not left to explain_arguments, which would hold `grad` until the pass ends
+        if unknown:  # explain_arguments would keep `grad` in memory until the pass ends
             error = f"got an unexpected keyword argument {next(iter(unknown))!r}"
             raise argument_error("backward", error, unknown, "(grad=None)")
         if self.level:
@@ -216,7 +216,7 @@ class Tensor(Value):
             grad = self.dtype.type(1) if self.shape == () else np.ones(self.shape, self.dtype)
         else:
             grad = to_array(grad) if isinstance(grad, Tensor) else as_array(grad, "backward: grad")
-            grad = np.array(grad, dtype=self.dtype)
+            grad = np.array(grad, dtype=self.dtype)  # a copy, because a leaf may get it as .grad
             if grad.shape != self.shape:
                 raise ValueError(f"backward: expected grad of shape {self.shape}, got {grad.shape}")
         # Compute everything first: an error must leave every .grad as it was.
@@ -240,9 +240,9 @@ class Tensor(Value):
 
     def detach(self):
         """Return a copy that every derivative, of any order and level, treats as a constant."""
-        # A Traced gets a plain Tensor around it; a Dual stays one, without its tangent.
-        kind = Tensor if self.opaque else type(self)
-        t = new_tensor(kind, copied(to_array(self)), self.level)
+        if self.opaque:
+            return self  # a Traced is a constant to every derivative
+        t = new_tensor(type(self), copied(to_array(self)), self.level)  # same class: see process
         t._requires_grad = False
         return t
 
@@ -281,7 +281,7 @@ def one_level_down(row, args, params, level):
         z = row(*values, **params)
     else:
         z = row.compute(values, params)
-    if z.dtype.kind not in "biuf":  # not real numbers: name the first of all that is not
+    if z.dtype.kind not in "biuf":  # as in x * 1j: the error names the first that is not real
         for what, v in [*((f"argument {i}", v) for i, v in enumerate(values)), ("its result", z)]:
             as_array(to_array(v), f"{row.name}: {what}")
     return values, z
@@ -333,7 +333,7 @@ def backward_pass(output, g):
             x, gx = inputs[i], grads[i]
             key = x.number
             if key in ledger:
-                ledger[key] = ledger[key] + gx
+                ledger[key] = ledger[key] + gx  # not +=, because two rules may return one array
             else:
                 ledger[key] = gx
                 heappush(waiting, (-key, x))
@@ -374,11 +374,11 @@ def match_input(gx, node, i):
     """
     value = node.values[i]
     # A rule of the user may return z, x or an array that it writes into again: these are copied.
-    own = not node.op.user_defined or isinstance(gx, Tensor)
-    if own and type(gx) is ndarray and gx.shape == value.shape and gx.dtype is value.dtype:
-        return gx  # the common case
+    must_copy = node.op.user_defined and not isinstance(gx, Tensor)
+    if type(gx) is ndarray and gx.shape == value.shape and gx.dtype is value.dtype:
+        return gx.copy() if must_copy else gx  # the common case
     # Raise for anything but real numbers. Integers, numbers of Python and lists become arrays here.
-    if not (type(gx) is ndarray or isinstance(gx, Tensor)) or gx.dtype.kind != "f":
+    if not isinstance(gx, Tensor) and (type(gx) is not ndarray or gx.dtype.kind != "f"):
         gx = as_array(gx, f"{node.op.name}: result of the rule of argument {i}")
     try:
         gx = unbroadcast(gx, value.shape)
@@ -387,7 +387,7 @@ def match_input(gx, node, i):
             f"{node.op.name}: the rule of argument {i} returned shape {gx.shape} for an input of "
             f"shape {value.shape}; return a gradient in the shape of the input"
         ) from None
-    return gx if own and gx.dtype == value.dtype else gx.astype(value.dtype)  # which copies
+    return gx.astype(value.dtype) if must_copy or gx.dtype != value.dtype else gx  # astype copies
 
 
 def leaf_gradients(output, g):
@@ -421,4 +421,4 @@ def _accumulated(t, g):
             f"backward: expected the .grad of {t.name or 'a leaf'} to have shape {g.shape}, "
             f"got {old.shape}; set it to None"
         )
-    return np.asarray(old + g, g.dtype)
+    return np.asarray(old + g, g.dtype)  # not +=, because an error must leave the old .grad

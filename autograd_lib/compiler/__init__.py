@@ -18,7 +18,7 @@ from .program import Program
 from .signature import signature
 from .trace import OuterTransform
 
-MAX_PROGRAMS = 16  # more are taken for a number that changes from call to call
+MAX_PROGRAMS = 16  # for the same Modules; if more are needed, a number changes at every call
 
 
 class compile:
@@ -107,8 +107,8 @@ class compile:
         A function that was decorated in its module is restored by its name. Any other function is
         compiled again with the arguments `f` and `check`, without its programs.
         """
-        there = getattr(sys.modules.get(self.__module__), self.__qualname__, None)
-        return self.__qualname__ if there is self else (compile, (self.f, self.check))
+        found = getattr(sys.modules.get(self.__module__), self.__qualname__, None)
+        return self.__qualname__ if found is self else (compile, (self.f, self.check))
 
     @property
     def source(self):
@@ -128,11 +128,12 @@ class compile:
         `f` itself is called instead if another compiled function is being recorded, or if `f` reads
         a Tensor of a transform that is still running.
         """
-        if tracer.get() is not None:  # its lines become part of the program that is recorded
+        if tracer.get() is not None:  # this call is part of another compiled function
             return self.f(*args, **kwargs)
         leaves, modules = [], []
         form = signature((args, kwargs), leaves, modules)
-        # What all calls of a program have in common. nn.mode_changes counts train() and eval().
+        # What all calls of a program have in common. Under no_grad a program has no backward
+        # function, and nn.mode_changes counts the calls of train() and eval().
         key = form, tuple(modules), is_recording(), nn.mode_changes
         program = self.programs.get(key)
         if program is None or not program.fits():
@@ -162,14 +163,15 @@ class compile:
         from `self.programs` that can no longer be used. Raise TypeError if there are MAX_PROGRAMS
         other programs for the same Modules.
         """
-        # Programs of another mode of training, and of Modules that are gone, are of no more use.
+        # Forget programs that cannot run again: those recorded before the last train() or eval(),
+        # whose count is the last part of a key, and those of Modules that are gone.
         self.programs = {
             other: program
             for other, program in self.programs.items()
             if other[-1] == key[-1] and all(module() is not None for module in other[1])
         }
-        # Of one model at a time: a loop may train many, and each needs a program of its own. A
-        # program that does not fit any more is replaced, so it does not count.
+        # Count the programs of the same Modules only: a loop may train many models, and each needs
+        # its own. A program with this key does not fit any more and is replaced: it does not count.
         if sum(other[1] == key[1] and other != key for other in self.programs) >= MAX_PROGRAMS:
             raise TypeError(
                 f"compile: {self.__name__} has {MAX_PROGRAMS} programs; this call needs another, "
@@ -197,7 +199,8 @@ class compile:
             a, b = (np.asarray(x.data if isinstance(x, Tensor) else x) for x in (result, expected))
             same = a.shape == b.shape and a.dtype == b.dtype
             if same and a.dtype.kind == "f":
-                # The root of the precision is far above the rounding of any sum.
+                # The root of the precision is far above the rounding of any sum. The tolerance for
+                # small entries is relative to the largest: they may be differences of large ones.
                 rtol = np.finfo(b.dtype).eps ** 0.5
                 atol = rtol * np.max(np.abs(b), initial=0.0, where=np.isfinite(b))
                 same = np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True)

@@ -9,7 +9,9 @@ from ..operators import zero_gradient_functions
 from ..tape import Tensor
 from .traced import PYTHON_ROWS, Traced
 
-LARGE = 1 << 11  # in bytes: results from here on are written into memory that is kept between calls
+LARGE = 1 << 11  # in bytes: smaller results are not worth a buffer that is kept between calls
+# Functions of the table, and the ufunc that each is for arrays. Not pow: x ** 0.5 is √x in NumPy,
+# which differs from np.power at −∞ and −0.
 UFUNCS = {
     operator.add: np.add,
     operator.sub: np.subtract,
@@ -65,24 +67,24 @@ def assign_buffers(lines, returned, new_name):
         For the creation number of each line that writes into a buffer, the name of the buffer.
     """
     # Everything goes by the root: a buffer is in use as long as its value or a view of it is read.
-    # What a row of the user returns may be any of its arguments, so these keep their memory.
+    # A row of the user may return or keep an argument, so none of its arguments is in a buffer.
     read_by_users = [x for node in lines if is_user_op(node.op) for x in node.reads]
     held = {x.root.number for x in [*returned, *read_by_users]}
     last_reader = {x.root.number: node for node in lines for x in node.reads}
     buffers, out, free = {}, {}, {}  # free: names as keys, in the order in which they became free
     for node in lines:
-        roots = {x.root.number: x for x in node.reads}
+        roots = dict.fromkeys(x.root.number for x in node.reads)  # each once, in order
         # The buffers that no later line reads.
-        ended = [out[n] for n in roots if last_reader[n] is node and n in out and n not in held]
+        ended = [out[n] for n in roots if last_reader[n] is node and n in out]
         usable, z = [*reversed(free)], node._value  # the newest first, which is still in the cache
         if ufunc(node) not in (np.matmul, None):  # a ufunc of entries may write over what it reads
             usable = ended + usable
-        if takes_out(node) and np.ndim(z) and z.nbytes >= LARGE and node.number not in held:
+        if takes_out(node) and z.nbytes >= LARGE and node.number not in held:
             allocation = f"np.empty({z.shape}, np.{z.dtype.name})"
             name = next((m for m in usable if buffers[m] == allocation), None) or new_name()
             out[node.number], buffers[name] = name, allocation
         free |= dict.fromkeys(ended)
-        free.pop(out.get(node.number), None)
+        free.pop(out.get(node.number), None)  # this line writes into it
     return buffers, out
 
 
@@ -92,15 +94,16 @@ def ufunc(node):
     The result is None unless the line is a call of a ufunc without keywords that returns an array.
     """
     function = UFUNCS.get(node.op.function, node.op.function)
-    whole = not node.params and isinstance(node._value, np.ndarray)
-    return function if whole and isinstance(function, np.ufunc) else None
+    plain_call = not node.params and isinstance(node._value, np.ndarray)
+    return function if plain_call and isinstance(function, np.ufunc) else None
 
 
 def takes_out(node):
     """Return True if the line `node` can be given an array `out` to write its result into.
 
     The line must be a call of a ufunc, or of `where` with a constant as its third argument, and its
-    result must be C-contiguous. (`where` writes into `out` only if that constant is 0.)
+    result must be C-contiguous, because a buffer is. (`where` writes into `out` only if that
+    constant is 0.)
     """
     masks = node.op is ops.where and not isinstance(node.inputs[2], Tensor)
     return (masks or ufunc(node) is not None) and node._value.flags.c_contiguous
@@ -120,11 +123,13 @@ def memory_root(node):
 
 
 def is_user_op(row):
-    """Return True unless `row` is in the library or its function is a ufunc.
+    """Return True unless `row` is in the table or its function is a plain one of NumPy or Python.
 
-    All other rows are made by the user. Their functions may raise an error, keep a reference to
-    their arguments, or return a view, a list or a Python number.
+    The other rows are made by the user, or check arguments in nn.functional. Their functions may
+    raise an error, keep a reference to their arguments, or return a view, a list or a Python
+    number.
     """
-    # A type is np.float64. A row of np.ravel is a user's too: it copies some arrays, and others not.
+    # transforms.py has a row of np.float64, a type. A row of another function of NumPy is a user's:
+    # np.ravel, for example, copies some arrays and returns a view of others.
     plain = isinstance(row.function, (np.ufunc, type)) or row.function in zero_gradient_functions
     return not (plain or ops.ROWS.get(row.name) is row or row in PYTHON_ROWS.values())

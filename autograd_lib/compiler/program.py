@@ -45,7 +45,7 @@ class Program:
         grads = [gx for _, _, grads in trace.backward.values() for gx in grads]
         reads = [*grads, *[x for node in live_lines(grads, computed) for x in node.reads]]
         saved = tuple({x.number: x for x in traced_in(reads) if x.number in computed}.values())
-        writer = Writer(trace)
+        writer = Writer(trace)  # it writes the forward function first: that one chooses the names
         # With Tensors among the results, it returns (all results, what is saved).
         if any(self._is_tensor):
             writer.function(writer.name, trace.inputs, lines, tuple(results), saved)
@@ -59,7 +59,7 @@ class Program:
         self.source, functions = writer.build()
         self._forward = functions[writer.name]
         self._backward = {i: (functions[name], trace.backward[i][1]) for i, name in names.items()}
-        self._row = Primitive("primitive", None, name=trace.name)
+        self._row = Primitive("primitive", None, name=trace.name)  # the `op` of the results
 
     def fits(self):
         """Return True if the Tensors that `f` closes over have not changed except in their values.
@@ -112,7 +112,7 @@ class Program:
 
 def _values(inputs):
     """Return the list `inputs` with every Tensor replaced by its value."""
-    return [x._value if type(x) is Tensor else x for x in inputs]
+    return [x._value if isinstance(x, Tensor) else x for x in inputs]
 
 
 def _shared_rule(backward, saved):

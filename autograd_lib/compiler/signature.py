@@ -13,7 +13,7 @@ import numpy as np
 from ..nn import Module
 from ..tape import Tensor
 
-STATIC = {int, bool, str, bytes, type(None), type(...)}
+STATIC = {int, bool, str, bytes, type(None), type(...)}  # types of arguments compared by value
 
 
 def leaf_signature(x):
@@ -27,7 +27,7 @@ def leaf_signature(x):
     if kind is np.ndarray:
         return x.shape, x.dtype
     if isinstance(x, Tensor):
-        return x.shape, x.dtype, x._requires_grad, x.level
+        return x.shape, x.dtype, x._requires_grad, x.level  # of an outer transform, or 0
     return kind if kind is float or isinstance(x, (np.number, np.bool_)) else None
 
 
@@ -37,6 +37,7 @@ def signature(x, leaves, modules):
     The leaves of `x` are appended to the list `leaves`, and weak references to its Modules to the
     list `modules`. The result is hashable. Because this function runs at every call, it is written
     for speed and does not check types: `with_stand_ins` checks them when a program is recorded.
+    Keys and static values are listed with their types, because 1 == True == 1.0.
 
     >>> leaves, modules = [], []
     >>> signature([2.0, "sum", model], leaves, modules)

@@ -17,6 +17,8 @@ multiply. `w` is a Tensor of the user, so it becomes the second input, and `w * 
         t1 = w * x
         t2 = t1.sum()
         return (t2,), (x,)
+
+The first tuple contains the results, the second the values that the backward function reads.
 """
 
 import linecache
@@ -85,6 +87,12 @@ class Trace:
 
     Attributes
     ----------
+    level, grad_level : int
+        The level of the Traced, and above it the level of the _StandIns.
+    is_open, is_recording : bool
+        True until the call has ended; True if the call is not in a `no_grad` block.
+    refused : list of TypeError
+        The errors about values that the function looked at. The function may have caught them.
     name : str
         The name of the outermost function of the user that has a valid name, else "program".
     inputs : list of Traced
@@ -116,7 +124,7 @@ class Trace:
         self.is_recording = levels.is_recording()
         self.inputs, self.stand_ins, self.closed, self.outputs = [], [], [], []
         self.names, self.constant_names, self.originals = {}, {}, {}
-        # Errors that may not be caught; and calls of rules, which are numbered.
+        # `refused`; the numbers of the calls of rules; the origin of the lines that are added now.
         self.refused, self._rule_calls, self._origin = [], count(), NO_ORIGIN
         self._gradient_of = {}  # {creation number of what a rule returned: the value it is for}
         # {id of a Tensor in `closed`: its input}, {what a line computes: the line}, {content of a
@@ -130,10 +138,10 @@ class Trace:
             copy_context().run(self._record, f, args, kwargs)
         finally:
             self.is_open = False
-        for frame in self._frames:
+        for frame in self._frames:  # for the variables assigned after its first line
             self._note_names(frame)
-        functions = [frame.f_code.co_name for frame in self._frames]
-        self.name = next(filter(str.isidentifier, functions), "program")
+        functions = [frame.f_code.co_name for frame in self._frames]  # the outermost first
+        self.name = next(filter(str.isidentifier, functions), "program")  # no "<lambda>"
 
     def _record(self, f, args, kwargs):
         """Call `f`, and record a backward pass from each output that requires a gradient.
@@ -143,6 +151,8 @@ class Trace:
         something that a program cannot repeat.
         """
         tape.tracer.set(self)
+        # The fast calls in rows.py do not look for a trace, but they leave to `record` all Tensors
+        # on levels where nothing is recorded. So nothing is recorded on the levels of the user.
         levels.record_above(self.level if self.is_recording else self.grad_level)
         args = with_stand_ins(args, "args", self._input)
         kwargs = with_stand_ins(kwargs, "kwargs", self._input)
@@ -162,13 +172,13 @@ class Trace:
                 "a program cannot do; return the new value"
             )
         self.structure = mapped(self._output, out)
-        # Lines from here on belong to a backward pass: the forward function cannot check them.
+        # Only the lines so far: those of the backward passes do not belong to the forward function.
         self.checks = [line for line in self._lines.values() if is_user_op(line.op)]
         self.backward = {
             i: self._backward(z)
             for i, z in enumerate(self.outputs)
             if isinstance(z, Tensor) and z.level == self.grad_level and z.requires_grad
-            if self.is_recording
+            if self.is_recording  # a returned input requires a gradient even under no_grad
         }
 
     # --- Inputs and outputs ---------------------------------------------------------------------
@@ -213,10 +223,9 @@ class Trace:
         if t.level > self.level or getattr(t, "trace", None) is self:
             return t
         if type(t._value) is Traced:
-            # The function has detached this. An array becomes the Traced again; a Tensor, on level 0,
-            # becomes a constant Tensor, because a result computed from it must be a Tensor too.
-            x = t._value
-            return x if t.level else new_tensor(_StandIn, x, self.grad_level).detach()
+            # The function has detached a Tensor of the user. This is a constant, but it is a Tensor,
+            # because what is computed from it must be one too.
+            return new_tensor(_StandIn, t._value, self.grad_level).detach()
         if id(t) not in self._closed_inputs:
             self._closed_inputs[id(t)] = self._input(t)
             self.closed.append(t)
@@ -232,6 +241,7 @@ class Trace:
                 "compile: expected the function to return arrays, Tensors, numbers, strings and "
                 f"None, and tuples, lists and dicts of these, got {type(x).__name__}"
             )
+        # A Tensor from outside may be returned without any call of a row, so it is no input yet.
         self.outputs.append(self.input_of(x) if isinstance(x, Tensor) else x)
         return len(self.outputs) - 1
 
@@ -263,11 +273,13 @@ class Trace:
                 "return the array from the function instead"
             )
         args = [self.input_of(a) if isinstance(a, Tensor) else a for a in args]
+        # A keyword has no gradient, so a Tensor there is replaced by its value on this level.
         params = mapped(lambda a: to_array(a) if isinstance(a, Tensor) else a, params)
         above = [a for a in args if isinstance(a, Tensor) and a.level > self.level]
         if not above:
             return self.add_line(row, args, params)
-        # A `grad` or `jvp` inside the function: its Tensor does what it does without a program.
+        # A _StandIn, or a Tensor of a `grad` or `jvp` inside the function: it records or pushes as
+        # it does without a program. Its value is computed one level down, and becomes a line.
         top = max(above, key=operator.attrgetter("level"))
         z = top.process(row, args, params)
         z.edges = [(i, self._with_origin(row, rule, i)) for i, rule in z.edges]
@@ -282,7 +294,8 @@ class Trace:
         if (z := self._inlined(row, args, params)) is not None:
             return z
         if row in PYTHON_ROWS and all(type(value_of(a)) in PYTHON_NUMBERS for a in args):
-            # A row computes with NumPy's numbers, as ufuncs do, Python's operators with Python's.
+            # add(2.0, 3.0) is a NumPy number, unlike 2.0 + 3.0 (see PYTHON_ROWS), so call np.add. A
+            # line needs no rules, because the tape has recorded this call one level up.
             function = np.power if row is ops.power else UFUNCS.get(row.function, row.function)
             return zero_gradient(function)(*args)
         # A program reads an index or a target at every call. Other keywords, such as an axis, are
@@ -296,17 +309,20 @@ class Trace:
                 f"{row.name}: {from_arguments[0]} is computed from the arguments of a function that is being "
                 "compiled, but a program has fixed shapes; pass it as an int"
             )
-        # A function of the user may return a list or a Python number, which `compute` converts.
+        # A function of the user may return a list or a Python number, which `compute` converts. A
+        # row of PYTHON_ROWS returns a Python number, which must stay one.
         z = (row.compute if is_user_op(row) else row.call_function)(
             list(map(value_of, args)), mapped(value_of, params)
         )
         as_array(z, f"{row.name}: its result")  # raises if it is not made of numbers
         if (factor := _factor_times_one(row, args, z)) is not None:
             return factor
-        # Common-subexpression elimination: a line that computes the same is used again.
+        # Common-subexpression elimination: a line that computes the same is used again. A function
+        # of the user may be random, so each of its calls is a line.
         inputs, params = mapped(self._copied, args), mapped(self._copied, params)
         # Rows of one function compute the same. repr makes lists and slices hashable.
-        key = row.function, repr(mapped(_cse_key, [inputs, params]))
+        number_of_call = len(self._lines) if is_user_op(row) else 0
+        key = row.function, repr(mapped(_cse_key, [inputs, params])), number_of_call
         if key not in self._lines:
             self._lines[key] = node = self._traced(z)
             node.op, node.inputs, node.params = row, inputs, params
@@ -324,8 +340,8 @@ class Trace:
         """
         # A ufunc with a signature, such as matmul, does not work entry by entry.
         ufunc = isinstance(row.function, np.ufunc) and row.function.signature is None
-        # A function of the user may write into its own copy of an array, which a number is not.
-        # And x ** 0.5 is √x, which differs from the power of arrays at −∞ and −0.
+        # A function of the user may need an array of this shape, for example to write into it. And
+        # x ** [0.5, 0.5] must not become x ** 0.5, which is √x in NumPy: it differs at −∞ and −0.
         if row.kind == "elementwise" and not is_user_op(row) and row is not ops.power or ufunc:
             small = list(map(_before_broadcast, args))
             if any(map(operator.is_not, small, args)):
@@ -341,7 +357,7 @@ class Trace:
         try:
             return row.function(*args, **params)
         except Exception:  # the function looks at a value, or is called wrongly: one line, then
-            del self.refused[refused:]
+            del self.refused[refused:]  # as one line it runs on arrays, and may look at them
         finally:
             self._inlining.discard(row.name)
 
@@ -399,7 +415,10 @@ class Trace:
         """
         frame, users = sys._getframe(2), []  # the caller of `add_line`; the user's, innermost first
         # A thread that the user started has frames of its own, which end without `_record`.
-        while frame is not None and frame.f_code is not Trace._record.__code__:
+        while frame is not None and frame.f_code not in (
+            Trace._record.__code__,
+            tape.input_gradients.__code__,  # of a row that was called on constants only
+        ):
             if frame.f_code is tape.backward_pass.__code__:
                 # No rule runs, so this is its `ledger[key] + gx`: a gradient of the same value.
                 values = [self._gradient_of.get(x.number, x.origin.of) for x in node.reads]
@@ -411,9 +430,8 @@ class Trace:
             frame = frame.f_back
         if not self._frames.keys() >= {*users}:  # a call that no line came from before
             self._frames |= dict.fromkeys(reversed(users))
-            for user in reversed(
-                users
-            ):  # note the names now, because a function may assign to its arguments later
+            # Note the names now, because a function may assign to its arguments later.
+            for user in reversed(users):
                 self._note_names(user)
         return NO_ORIGIN
 
@@ -438,7 +456,7 @@ class Trace:
                 x = self._closed_inputs.get(id(x), x)._value
             if type(x) is Traced:
                 self.names.setdefault(x.number, name)
-            else:
+            else:  # with x itself, so that no later object gets its id
                 self.constant_names.setdefault(id(x), (name, x))
 
 
@@ -450,7 +468,7 @@ def _before_broadcast(a):
     if type(a) is Traced and a.op is ops.broadcast_to:
         # A Python number has no dtype, but the array of its copies has.
         return a if type(value_of(a.inputs[0])) in PYTHON_NUMBERS else a.inputs[0]
-    # A constant of zeros stays: 0 has a sign.
+    # A constant of zeros stays, because 0.0 == -0.0 would hide that their signs differ.
     filled = isinstance(a, np.ndarray) and a.ndim and a.size and a.flat[0] != 0
     return a.flat[0] if filled and (a == a.flat[0]).all() else a
 
@@ -497,7 +515,10 @@ def _formula(rule):
 
 
 def _rng_states():
-    """Return the states of the global random generators of NumPy and Python."""
-    # `rest` contains a normal number that is kept for the next draw, which then leaves `words` alone.
-    _, words, *rest = np.random.get_state()
-    return words.tobytes(), rest, random.getstate()
+    """Return the states of the global random generators of NumPy and Python, to compare them."""
+    # legacy=False works for every bit generator. Bytes, because == of arrays is not one bool.
+    of_numpy = mapped(
+        lambda x: x.tobytes() if isinstance(x, np.ndarray) else x,
+        np.random.get_state(legacy=False),
+    )
+    return of_numpy, random.getstate()

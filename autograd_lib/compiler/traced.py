@@ -36,7 +36,7 @@ class Traced(Tensor):
     shape = property(lambda self: np.shape(self._value))
     ndim = property(lambda self: np.ndim(self._value))
     size = property(lambda self: np.size(self._value))
-    dtype = property(lambda self: np.result_type(np.asarray(self._value)))
+    dtype = property(lambda self: np.asarray(self._value).dtype)
 
     def process(self, row, args, params):
         """Record a call of `row` as a line of the program, and return its result."""
@@ -103,9 +103,10 @@ def _apply(row, *args):
     return (PYTHON_ROWS[row] if numbers else row)(*args)
 
 
+# Some names, such as __rneg__, mean nothing to Python, which never looks for them.
 for row, python_row in PYTHON_ROWS.items():
     name = python_row.function.__name__.rstrip("_")  # and_, because `and` is a keyword
     setattr(Traced, f"__{name}__", lambda *args, row=row: _apply(row, *args))
     setattr(Traced, f"__r{name}__", lambda self, other, row=row: _apply(row, other, self))
-for name in ("any", "all"):
+for name in ("any", "all"):  # methods of arrays, which other Tensors do not have
     setattr(Traced, name, zero_gradient_functions[getattr(np, name)])

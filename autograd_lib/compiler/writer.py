@@ -41,9 +41,10 @@ SIGNS = {
     np.negative: "-",
     np.invert: "~",
 }
+# Python's operators have the signs of their ufuncs. np.power has none: x ** 0.5 is √x in NumPy.
 SIGNS |= {function: SIGNS[f] for function, f in (UFUNCS | ZERO_GRADIENT).items() if f in SIGNS}
 METHODS = {ops.sum, ops.mean, ops.max, ops.min, ops.astype, ops.reshape, ops.transpose}
-POSITIONAL = {"dtype", "shape", "axes"}
+POSITIONAL = {"dtype", "shape", "axes"}  # keywords of rows that the methods take by position
 MOST_ENTRIES = 64  # entries of the largest constant array that is written into the source
 
 
@@ -133,8 +134,13 @@ class Writer:
             ],
         )
         if saved is not None:
-            # The caller may write into the arrays that it gets before it runs the backward pass.
-            given = {z.root.number for z in self.trace.outputs if type(z) is Traced and z.root.op}
+            # The caller may write into the results before it runs the backward pass. Of an input it
+            # gets a copy anyway, and a Python number cannot be written into.
+            given = {
+                z.root.number
+                for z in traced_in(returned)
+                if z.root.op and type(z._value) not in PYTHON_NUMBERS
+            }
             result += ", " + repr(
                 tuple(
                     _Code(self.value_source(x) + ".copy()" * (x.root.number in given))
@@ -150,7 +156,7 @@ class Writer:
 
         A result is copied if its memory also belongs to an earlier result or to a Traced in `held`.
         """
-        held = {None, *(x.root.number for x in held)}
+        held = {None, *(x.root.number for x in held)}  # None: a constant, which the program keeps
 
         def source(x):
             """Return the source of one result, with `.copy()` if its memory is used elsewhere."""
@@ -159,12 +165,13 @@ class Writer:
                 # Broadcast arrays, whose entries may be one in memory, are read-only.
                 (root in held or not value.flags.writeable)
                 if isinstance(value, np.ndarray)
-                # A Tensor of one number may hold it as an array of shape () at a later call.
+                # A Tensor of one number may hold it as an array of shape () at a later call, and so
+                # would a view of it, except for x[()], which is a number again.
                 else isinstance(value, np.generic)
                 and root in held - {None}
                 and x.root.op in {None, *VIEWS} - {ops.getitem}
             )
-            held.add(root)
+            held.add(root)  # a second result in the same memory is copied
             return _Code(self.value_source(x) + ".copy()" * shared)
 
         return repr(mapped(source, returned, lambda key: _Code(self.value_source(key))))
@@ -201,8 +208,8 @@ class Writer:
         """Return the name of `node` in the source. The name is chosen at the first call.
 
         If a variable of the user holds `node`, its name is used. The last line in each call of a
-        rule computes the gradient of an input x of the row, `node.origin.of`, and is called g_x.
-        All other lines are called t1, t2, …
+        rule computes the gradient of an input x of the row, `node.origin.of`, and is called g_x
+        if x has a name here. All other lines are called t1, t2, …
 
         Parameters
         ----------
@@ -233,6 +240,7 @@ class Writer:
         # A sign between Python numbers gives a Python number, which a ufunc of them does not.
         *python_args, python = [type(value_of(x)) in PYTHON_NUMBERS for x in (*args, node)]
         if function in SIGNS and not params and python == all(python_args):
+            # -2 ** x would be -(2 ** x).
             texts[0] = f"({texts[0]})" if texts[0].startswith("-") else texts[0]
             sign = SIGNS[function]
             return f" {sign} ".join(texts) if len(texts) > 1 else sign + texts[0]
@@ -242,6 +250,7 @@ class Writer:
             return f"np.where({', '.join(texts)})"
         # x.sum() reads better than np.sum(x), but a Python number has no methods.
         method = node.op in METHODS and isinstance(value_of(args[0]), (np.ndarray, np.generic))
+        # .T reverses all axes, as axes=None and, for a matrix, axes=(1, 0) do.
         if method and node.op is ops.transpose and list(params.get("axes") or [1, 0]) == [1, 0]:
             return f"{texts[0]}.T"
         for name, value in params.items():
@@ -291,6 +300,7 @@ class Writer:
             return f"np.{np.dtype(x).name}"
         if type(x) is float and not np.isfinite(x):
             return f'float("{x}")'
+        # The item() of a longdouble is a longdouble, but its repr is source.
         if isinstance(x, (np.number, np.bool_)) and type(x) is not np.longdouble:
             # A ufunc of an array of the same dtype gives the same for a Python number.
             weak = (
@@ -303,7 +313,8 @@ class Writer:
             text = self.value_source(x.item())
             return text if weak else f"np.{x.dtype.name}({text})"
         if (
-            # The repr of other types, such as that of an enum, is not source.
+            # The repr of other types, such as that of an enum, is not source. A float that the user
+            # has a name for is written by that name.
             type(x) not in {*STATIC, float, slice, np.str_, np.longdouble}
             or type(x) is float
             and id(x) in self.trace.constant_names
@@ -334,6 +345,8 @@ class Writer:
             if type(x) is float:
                 self.header.append(f"{name} = {x!r}")
             elif (
+                # Small enough to read, and equal to what np.array makes of its text: nan is not a
+                # name in Python, a list has no shape (0, 2), and np.float64 has no byte order.
                 type(x) is np.ndarray
                 and x.dtype.kind in "biuf"
                 and x.dtype.isnative

@@ -2210,3 +2210,78 @@ def test_a_keyword_that_is_a_closed_tensor_is_read_at_every_call():
         same(compiled(x), f(x))
     with pytest.raises(TypeError, match="sum: axis is computed from .* pass it as an int"):
         ag.compile(lambda x: ag.sum(x, axis=i))(x)
+
+
+@pytest.mark.parametrize("detach", [False, True])
+def test_a_tensor_that_is_returned_may_be_written_into_before_the_backward_pass(detach):
+    w = ag.Tensor([1.0, 2.0], requires_grad=True)
+
+    def f(x):
+        h = ag.exp(w * x)
+        return h.sum(), h.detach() if detach else h
+
+    loss, h = ag.compile(f)(np.ones(2))
+    h.data *= 100
+    loss.backward()
+    np.testing.assert_allclose(w.grad, np.exp([1.0, 2.0]))
+
+
+def test_a_number_that_is_returned_and_read_by_the_backward_pass():
+    w = ag.Tensor([1.0, 2.0], requires_grad=True)
+
+    def f(x):
+        s = x * 2.0
+        return (w * s).sum(), s
+
+    loss, s = ag.compile(f)(3.0)
+    loss.backward()
+    assert s == 6.0
+    np.testing.assert_array_equal(w.grad, [6, 6])
+
+
+@pytest.mark.parametrize("size", [2, 1000])
+def test_a_tensor_of_a_class_of_the_user(size):
+    class Parameter(ag.Tensor):
+        pass
+
+    p = Parameter(np.ones(size), requires_grad=True)
+    loss = ag.compile(lambda x: ((p * x) * 2.0 - x).sum())(np.ones(size))
+    assert type(loss.data) is np.ndarray and loss.data == size
+    loss.backward()
+    np.testing.assert_array_equal(p.grad, np.full(size, 2.0))
+
+
+def test_each_call_of_a_random_row_of_the_user_is_a_line():
+    rng = np.random.default_rng(0)
+    noise = ag.primitive(lambda x: rng.normal(size=x.shape), [None], [None], name="noise")
+    difference = ag.compile(lambda x: noise(x) - noise(x))
+    for _ in range(2):
+        assert np.all(difference(np.ones(3)) != 0)
+
+
+def test_a_rule_of_the_user_that_returns_bools():
+    clipped = ag.elementwise(lambda x: np.maximum(x, 0), lambda g, z, x: x > 0, name="clipped")
+    both(ag.value_and_grad(lambda x: clipped(x).sum()), np.array([1.0, -2.0]))
+
+
+def test_another_global_bit_generator_of_numpy():
+    before = np.random.get_bit_generator()
+    try:
+        np.random.set_bit_generator(np.random.PCG64(1))
+        both(lambda x: x * 2, np.ones(2))
+        with pytest.raises(TypeError, match="random"):
+            ag.compile(lambda x: x * np.random.normal())(np.ones(2))
+    finally:
+        np.random.set_bit_generator(before)
+
+
+def test_lines_of_a_rule_whose_arguments_are_constants_are_not_called_sums():
+    pull = both(lambda v: ag.vjp(lambda x: ag.sin(x) * x, np.ones(3))[1](v), np.ones(3))
+    lines = [line for line in pull.source.splitlines() if "two paths" in line]
+    assert len(lines) == 1 and " + " in lines[0]
+
+
+def test_an_array_of_another_byte_order():
+    x = np.array([1.0, 2.0], ">f8")
+    same(ag.compile(lambda x: x * 1)(x), x * 1)
+    same(ag.compile(lambda x: ag.exp(x))(x), np.exp(x))

@@ -1298,3 +1298,10 @@ def test_an_exponent_of_any_dtype(dtype):
     assert t.grad == 1
     program = ag.compile(ag.grad(lambda x: (x ** (x > 1)).sum()))
     np.testing.assert_array_equal(program(x), [1, 0, 0, 1, 0])
+
+
+@pytest.mark.parametrize("function", [ag.max, ag.min])
+def test_the_largest_of_one_row_is_an_array_of_its_own(function):
+    x = np.zeros((1, 8192))
+    function(x, axis=0)[0] = 5
+    assert not x.any()
