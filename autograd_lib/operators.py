@@ -72,8 +72,8 @@ def zero_gradient(function):
         keywords = {
             name: to_array(a) if isinstance(a, Tensor) else a for name, a in keywords.items()
         }
-        traced = next(traced_in([args, keywords]), None) is not None
-        return (row.record if traced else row.call_function)(args, keywords)
+        # A call with a Traced becomes a line of its program.
+        return (row.record if [*traced_in([args, keywords])] else row.call_function)(args, keywords)
 
     return call
 

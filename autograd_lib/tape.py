@@ -51,8 +51,7 @@ class Tensor(Value):
     Attributes
     ----------
     op, inputs, params : Primitive or None, tuple, dict
-        The row that computed this Tensor, its arguments and its keywords. `op` is None for a leaf,
-        which no row computed.
+        The row that computed this Tensor, its arguments and its keywords. A leaf has no row.
     values : tuple or list
         The values of the inputs, one level down. They are passed to the rules.
     edges : sequence of (int, callable)
@@ -93,9 +92,8 @@ class Tensor(Value):
     def process(self, row, args, params):
         """Return the result of calling `row`, recorded if an input requires a gradient.
 
-        `self` is the Tensor on the highest level among the arguments. Its class decides what a call
-        does: a `Tensor` records the call, a `Dual` pushes tangents, and a `Traced` makes the call a
-        line of a program.
+        `self` is on the highest level among the arguments. Its class decides what a call does: a
+        `Tensor` records it, a `Dual` pushes tangents, and a `Traced` makes it a line of a program.
         """
         level, edges = self.level, []
         values, z = one_level_down(row, args, params, level)
@@ -116,10 +114,9 @@ class Tensor(Value):
         """The value, as a NumPy array.
 
         After an assignment, a backward pass through a Tensor computed from the old value raises
-        RuntimeError. Assigning to items, as in `t.data[0] = 1`, is not detected. If an array with
-        another floating dtype is assigned, this Tensor and its `.grad` change to that dtype. Inside
-        a transform the value is read-only, and every derivative treats it as a constant. While
-        `compile` records, the value is a Traced instead of an array.
+        RuntimeError. Assigning to items, as in `t.data[0] = 1`, is not detected. If an array of
+        another floating dtype is assigned, this Tensor and its `.grad` get that dtype. In a
+        transform it is read-only and a constant to every derivative; in compile, it is a Traced.
         """
         if self.level or tracer.get() is not None:
             value = to_array(self)
@@ -156,14 +153,9 @@ class Tensor(Value):
     @requires_grad.setter
     def requires_grad(self, wanted):
         if self.op is not None:
-            raise RuntimeError(
-                f"requires_grad can be set on leaves only, not on a result of {self.op.name}: use "
-                ".detach() for a constant"
-            )
+            raise RuntimeError(f"requires_grad: call .detach() first on a result of {self.op.name}")
         if self.level:
-            raise RuntimeError(
-                "requires_grad cannot be set inside a transform or compile; set it before the call"
-            )
+            raise RuntimeError("requires_grad: set it before the call of a transform or compile")
         if wanted and not self._requires_grad:
             _values._check_floating(self.dtype, "requires_grad")
             self._value = copied(self._value)  # it may be the caller's array
@@ -178,8 +170,7 @@ class Tensor(Value):
         Parameters
         ----------
         grad : array_like, optional
-            The upstream gradient ∂L/∂self, in the shape of this Tensor. The default is 1 for a
-            Tensor with one element; any other Tensor needs `grad`.
+            The upstream gradient ∂L/∂self, in this shape. Default: 1, for a Tensor of one element.
 
         Raises
         ------
@@ -227,10 +218,7 @@ class Tensor(Value):
     def retain_grad(self):
         """Make later backward passes store the gradient of this intermediate result in `.grad`."""
         if self.level:
-            raise RuntimeError(
-                "retain_grad() has no effect inside a function that is being differentiated or "
-                "compiled: for the gradient of an intermediate result use backward()"
-            )
+            raise RuntimeError("retain_grad: no effect in a transform or compile; use backward()")
         self._retain = True
 
     @explain_arguments
@@ -257,9 +245,8 @@ def new_tensor(kind, value, level):
 def to_array(t):
     """Return the value of a Tensor as an array, whatever its level.
 
-    The value of a Tensor of a transform may be a Tensor of a lower level, whose value is then used.
-    While `compile` records, the result is a Traced: for a Tensor of the user, this is the input of
-    the program that has its value.
+    The value of a Tensor of a transform may be a Tensor of a lower level. While `compile` records,
+    the result is a Traced: for a Tensor of the user, the program's input that replaces it.
     """
     while isinstance(t, Tensor):
         if t.opaque:
@@ -271,10 +258,7 @@ def to_array(t):
 
 
 def one_level_down(row, args, params, level):
-    """Return a list of the values of `args` one level below `level`, and the result of `row` there.
-
-    Raise TypeError if the result does not consist of real numbers.
-    """
+    """Return a list of the values of `args` one level below `level`, and the result of `row` there."""
     values = [a._value if isinstance(a, Tensor) and a.level == level else a for a in args]
     # On level 0 all values are arrays. Above it some may be Tensors, for which the row is called.
     if level > 0 and any([isinstance(v, Tensor) for v in values]):
@@ -307,9 +291,8 @@ def backward_pass(output, g):
     Yields
     ------
     node, g, grads : Tensor, array, list
-        The visited Tensor, its complete gradient, and a list with a gradient for each of its
-        inputs. The entry is None for an input that requires no gradient. The list is empty for a
-        leaf.
+        The visited Tensor, its complete gradient, and a list of the gradients for its inputs, with
+        None for an input that requires no gradient. The list is empty for a leaf.
 
     Raises
     ------
@@ -368,10 +351,7 @@ def input_gradients(node, g):
 
 
 def match_input(gx, node, i):
-    """Return `gx`, the result of rule `i`, in the shape and dtype of input `i` of `node`.
-
-    Raise an error if `gx` does not consist of real numbers, or if its shape does not fit.
-    """
+    """Return `gx`, the result of rule `i`, in the shape and dtype of input `i` of `node`."""
     value = node.values[i]
     # A rule of the user may return z, x or an array that it writes into again: these are copied.
     must_copy = node.op.user_defined and not isinstance(gx, Tensor)
@@ -393,9 +373,8 @@ def match_input(gx, node, i):
 def leaf_gradients(output, g):
     """Return a list of (Tensor, gradient) for the leaves and for results that retain a gradient.
 
-    `g` is the upstream gradient of `output`. No two gradients in the list share memory. They are
-    copied where necessary, because a rule may return a view, and both rules of x + y return the
-    same array.
+    `g` is the upstream gradient of `output`. A rule may return a view, and both rules of x + y
+    return the same array; such gradients are copied, so that no two in the list share memory.
     """
     grads, delivered = [], set()  # the ids of what is in `grads`, which keeps these arrays alive
     for t, gx, _ in backward_pass(output, g):
@@ -409,10 +388,7 @@ def leaf_gradients(output, g):
 
 
 def _accumulated(t, g):
-    """Return `t.grad + g` in the dtype of `g`, or `g` if `t.grad` is None.
-
-    Raise ValueError if the shapes of `t.grad` and `g` differ.
-    """
+    """Return `t.grad + g` in the dtype of `g`, or `g` if `t.grad` is None; shapes must agree."""
     if t.grad is None:
         return g
     old = as_array(t.grad, "backward: the .grad of a leaf")

@@ -424,7 +424,7 @@ leaf([1.0, 2.0]) + leaf([1.0, 2.0, 3.0])
 
 z = leaf(1.0) * 2.0
 z.requires_grad = False
-→ RuntimeError: leaves only
+→ RuntimeError: call .detach()
 
 x = leaf([1.0, 2.0])
 x.data = np.ones(3)

@@ -1158,7 +1158,9 @@ def test_requires_grad_cannot_be_set_inside_a_transform(wanted):
         return x * x
 
     for transformed in (ag.grad(f), ag.compile(f)):
-        with pytest.raises((RuntimeError, TypeError), match="requires_grad cannot be set inside"):
+        with pytest.raises(
+            (RuntimeError, TypeError), match="requires_grad: set it before the call"
+        ):
             transformed(np.array(3.0))
 
 
@@ -1314,7 +1316,7 @@ def test_detach_is_a_constant_with_a_value_of_its_own():
 
 def test_requires_grad_is_set_on_leaves_only():
     y = leaf(1.0) * 2
-    with pytest.raises(RuntimeError, match="leaves only.*multiply"):
+    with pytest.raises(RuntimeError, match="detach.*multiply"):
         y.requires_grad = False
     t = Tensor(2.0)
     t.requires_grad = True
