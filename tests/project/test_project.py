@@ -309,6 +309,12 @@ def test_the_engine_stays_small(record_property):
     )
 
 
+def test_the_tape_can_be_read_in_one_piece():
+    """tape.py is read from top to bottom, with lessons 05 and 08, so its lines are limited too."""
+    lines = (ROOT / "autograd_lib/tape.py").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 400
+
+
 # Openings and words in docstrings, and words in comments and errors, that readers find hard to
 # understand.
 WORDS = r"\b(nobody|somebody|whoever|so.many|anew|at hand|without end|mend(s|ed|ing)?|handfuls?)\b"
