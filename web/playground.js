@@ -28,11 +28,14 @@ function playground(one, draw) {
         if (drawing)
             return;
         drawing = true;
-        for (let drawn; drawn !== text.value;) {
-            drawn = text.value;
-            await run();
+        try {
+            for (let drawn; drawn !== text.value;) {
+                drawn = text.value;
+                await run();
+            }
+        } finally {  // if drawing fails, the next key draws again
+            drawing = false;
         }
-        drawing = false;
     };
 
     // If a text cannot be drawn, keep the last picture, and show the sentence that says what to write instead. It waits

@@ -8,10 +8,12 @@ import re
 import sys
 from pathlib import Path
 
+import lab
 import numpy as np
 import playground_texts as programs
 import pytest
 from drawn import hard_to_read
+from playwright.sync_api import sync_playwright
 
 import autograd_lib as ag
 from autograd_course import playground
@@ -326,3 +328,32 @@ def test_the_gallery_shows_what_its_sentences_say():
     assert abs(gradients("power", x=np.exp(-1))["x"]) < 1e-12
     assert np.isnan(gradients("where")["x"])
     assert gradients("doublings") == {"x": 256}
+
+
+def test_the_page_draws_again_after_a_drawing_failed():
+    """If `draw` rejects, the next key starts another drawing."""
+    script = (NOTEBOOK.parents[1] / "web/playground.js").read_text(encoding="utf-8")
+    with sync_playwright() as playwright, lab.chromium(playwright) as browser:
+        if not browser:
+            pytest.skip("no Chromium here")
+        page = browser.new_page()
+        page.set_content("<div id=cell><p class=input></p><pre></pre><p id=output></p></div>")
+        page.add_script_tag(
+            content="const element = (tag, parts) => Object.assign(document.createElement(tag), parts);"
+            + script
+        )
+        page.evaluate(
+            """() => {
+                const box = document.getElementById("cell"), own = box.querySelector("pre");
+                window.drawn = [];
+                playground({box, own, output: document.getElementById("output"), text: ""}, async source => {
+                    drawn.push(source);
+                    if (drawn.length === 1)
+                        throw new Error("Python stopped");
+                });
+            }"""
+        )
+        for text in ["x", "x**2"]:
+            page.get_by_role("textbox", name="Function").fill(text)
+        sources = page.evaluate("drawn")
+    assert len(sources) == 2 and '"x**2"' in sources[1]
