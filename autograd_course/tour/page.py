@@ -215,7 +215,8 @@ def _block(line):
         for one, end in zip(found, [-1, *(one.last for one in found)])
     ).strip()
     return (
-        f"<h4>{names}</h4>{as_html(f'{purpose} {_link(section)}')}"
+        f'<h3 style="font-size:1.1em;margin:1.3em 0 .8em">{names}</h3>'
+        f"{as_html(f'{purpose} {_link(section)}')}"
         f'<pre style="{CODE};overflow-x:auto">{_coloured(code)}</pre>',
         f"{purpose}\n\n{code}",
     )
