@@ -2,12 +2,13 @@
 tests of its lesson.
 """
 
+import ast
 from importlib.util import module_from_spec, spec_from_file_location
 from inspect import cleandoc
 from pathlib import Path
 
 from autograd_course.grading import EXERCISES, edit, registered
-from autograd_course.grading.answers import as_cell
+from autograd_course.grading.answers import defined
 
 WRONG = {}  # exercise -> [(wrong answer, the cause that the verdict must name) or an edit, …]
 ACCEPTED = {}  # exercise -> [code, …]
@@ -40,6 +41,16 @@ def cases(name, *, wrong=(), accepted=()):
         one.applied(solution) if isinstance(one, edit) else as_cell(cleandoc(one), stub)
         for one in accepted
     ]
+
+
+def as_cell(code, stub):
+    """Return `code` as the code of a stub cell.
+
+    If `code` is a single expression, the result assigns the expression to the names that the stub
+    defines.
+    """
+    body = ast.parse(code).body
+    return f"{defined(stub)} = {code}" if len(body) == 1 and isinstance(body[0], ast.Expr) else code
 
 
 def wrong_answers(name):

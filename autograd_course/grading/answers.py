@@ -1,4 +1,4 @@
-"""Build the code of a stub cell for an answer: an edit of the solution, or code in another style."""
+"""Declare a wrong answer as an edit of the solution, and name what a stub cell must define."""
 
 import ast
 import re
@@ -62,13 +62,3 @@ def defined(stub):
         if any(isinstance(part, ast.Constant) and part.value is ... for part in ast.walk(line))
     ]
     return names[0] if len(names) == 1 else f"({', '.join(names)})"
-
-
-def as_cell(code, stub):
-    """Return `code` as the code of a stub cell.
-
-    If `code` is a single expression, the result assigns the expression to the names that the stub
-    defines.
-    """
-    body = ast.parse(code).body
-    return f"{defined(stub)} = {code}" if len(body) == 1 and isinstance(body[0], ast.Expr) else code

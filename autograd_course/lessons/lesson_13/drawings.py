@@ -14,12 +14,12 @@ UNIT = 13  # px of width for a gradient of length 1
 BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def _wave(box, xlabel="x", title=""):
+def _wave(box, title):
     plot = Axes(box, (0, LONGEST), (-0.65, 0.65))
     plot.frame(
         [(x, str(x)) for x in range(0, 13, 2)],
         [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")],
-        xlabel,
+        "x",
         title,
     )
     return plot
@@ -147,11 +147,10 @@ def _below(k):
     return str(k).translate(BELOW)
 
 
-def cliff(runs, step, steps_back=50):
-    """Draw the positions of two runs of gradient descent on the loss (ρⁿ − 1)²/8 after `step` steps.
+def cliff(runs, step):
+    """Draw the positions of two runs of gradient descent on the loss (ρ⁵⁰ − 1)²/8 after `step` steps.
 
-    `runs` maps the name of each run to an array of ρ before the first step and after each step, and
-    `steps_back` is n.
+    `runs` maps the name of each run to an array of ρ before the first step and after each step.
     """
     plot = Axes((60, 40, 488, 230), (0.74, 1.16), (-6, 5))
     plot.frame(
@@ -161,11 +160,11 @@ def cliff(runs, step, steps_back=50):
         f"the loss over ρ after step {step}; from line to line × 100",
     )
     fine = np.linspace(*plot.x, 841)  # ρ = 1 among them, the bottom of the ditch
-    plot.line(fine, np.log10(np.maximum((fine**steps_back - 1) ** 2 / 8, 1e-6)), style.LINE, 2.5)
+    plot.line(fine, np.log10(np.maximum((fine**50 - 1) ** 2 / 8, 1e-6)), style.LINE, 2.5)
     text = [f"after step {step}"]
     for (name, path), square, fill in zip(runs.items(), (False, True), (style.INK, "none")):
         with np.errstate(all="ignore"):
-            heights = np.log10(np.maximum((path**steps_back - 1) ** 2 / 8, 1e-6))
+            heights = np.log10(np.maximum((path**50 - 1) ** 2 / 8, 1e-6))
         rho = path[step]
         inside = plot.x[0] <= rho <= plot.x[1]
         for k in range(0, step, 5):
@@ -180,8 +179,7 @@ def cliff(runs, step, steps_back=50):
         if inside:
             plot.dot(rho, heights[step], fill=fill, square=square, size=9 if square else 5)
         text.append(
-            f"{name}: {where}"
-            + (f", loss {number((rho**steps_back - 1) ** 2 / 8)}" if inside else "")
+            f"{name}: {where}" + (f", loss {number((rho**50 - 1) ** 2 / 8)}" if inside else "")
         )
     text = "\n".join(text)
     return Picture(svg("0 0 560 326", "".join(plot.parts), text), text, says_all=True)

@@ -181,12 +181,12 @@ def bowl(H, angle, times=0):
     )
 
 
-def parabola(f, w, span=(-1.5, 3.5), heights=(-0.6, 2.4)):
+def parabola(f, w):
     """Draw the loss f over one weight, its Taylor parabola at w, and Newton's step to the vertex of the parabola.
 
-    `span` is the range of weights in the plot, and `heights` is the range of losses. A step that
-    ends outside the plot is described in words.
+    A step that ends outside the plot is described in words.
     """
+    span, heights = (-1.5, 3.5), (-0.6, 2.4)  # the ranges of weights and of losses in the plot
     value, slope, curvature = float(f(w)), float(grad(f)(w)), float(grad(grad(f))(w))
     step = -slope / curvature
     there, turn, lands = w + step, value + slope * step / 2, float(f(w + step))
