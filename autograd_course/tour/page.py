@@ -215,8 +215,7 @@ def _block(line):
         for one, end in zip(found, [-1, *(one.last for one in found)])
     ).strip()
     return (
-        f'<h3 style="font-size:1.1em;margin:1.3em 0 .8em">{names}</h3>'
-        f"{as_html(f'{purpose} {_link(section)}')}"
+        f"<h3>{names}</h3>{as_html(f'{purpose} {_link(section)}')}"
         f'<pre style="{CODE};overflow-x:auto">{_coloured(code)}</pre>',
         f"{purpose}\n\n{code}",
     )
