@@ -7,7 +7,7 @@ import re
 import tomllib
 from functools import cache
 from html.parser import HTMLParser
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 from pathlib import Path
 from urllib.parse import unquote
@@ -226,6 +226,14 @@ def test_a_page_runs_only_the_sites_own_scripts(site, name):
     assert ("blob:" in policy) == (name == "playground")
     text = (site / f"{name}.html").read_text(encoding="utf-8")
     assert text.index(policy) < min(text.index("<script"), text.index("<link"))
+
+
+@EVERY_PAGE
+def test_no_heading_skips_a_level(site, name):
+    """A heading is at most one level below the heading before it, also inside outputs."""
+    text = (site / f"{name}.html").read_text(encoding="utf-8")
+    levels = [int(level) for level in re.findall(r"<h([1-6])\b", text)]
+    assert [pair for pair in pairwise([0, *levels]) if pair[1] > pair[0] + 1] == []
 
 
 @EVERY_PAGE
