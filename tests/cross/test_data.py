@@ -18,7 +18,8 @@ def datasets():
     test collection load SciPy.
     """
     return pytest.importorskip(
-        "sklearn.datasets", reason="scikit-learn is not installed: its data are not compared"
+        "sklearn.datasets",
+        reason="scikit-learn is not installed: its data sets are not compared with those of the course",
     )
 
 

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip(
-    "torch", reason="PyTorch is not installed: what the lessons say of it is not tried"
+    "torch", reason="PyTorch is not installed: the claims of the lessons about it are not tested"
 )
 jax = pytest.importorskip(
-    "jax", reason="JAX is not installed: what the lessons say of it is not tried"
+    "jax", reason="JAX is not installed: the claims of the lessons about it are not tested"
 )
 from jax import numpy as jnp  # noqa: E402
 from jax import test_util  # noqa: E402

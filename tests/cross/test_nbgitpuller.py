@@ -11,7 +11,8 @@ import nbformat
 import pytest
 
 pull = pytest.importorskip(
-    "nbgitpuller.pull", reason="nbgitpuller is not installed: no mended lesson is pulled"
+    "nbgitpuller.pull",
+    reason="nbgitpuller is not installed: pulling a corrected lesson is not tested",
 )
 ROOT = Path(__file__).parents[2]
 LESSON = "notebooks/03_derive_the_arithmetic.ipynb"

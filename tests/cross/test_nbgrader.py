@@ -13,7 +13,7 @@ import pytest
 from autograd_course.classroom import nbgrader as ours
 from autograd_course.grading import EXERCISES, registered
 
-pytest.importorskip("nbgrader", reason="nbgrader is not installed: no lesson is marked by it")
+pytest.importorskip("nbgrader", reason="nbgrader is not installed: grading with it is not tested")
 LESSON, NOTEBOOK = "lesson_02", "02_draw_the_graph.ipynb"
 
 

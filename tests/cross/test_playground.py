@@ -10,7 +10,7 @@ import playground_texts
 import pytest
 
 torch = pytest.importorskip(
-    "torch", reason="PyTorch is not installed: the playground's texts for it are not run"
+    "torch", reason="PyTorch is not installed: the playground's PyTorch texts are not run"
 )
 
 from autograd_course.play.interpreter import run  # noqa: E402

@@ -17,7 +17,7 @@ import pytest
 
 for library, called in [("torch", "PyTorch"), ("jax", "JAX"), ("distributed", "Dask")]:
     pytest.importorskip(
-        library, reason=f"{called} is not installed: what was recorded of it is shown"
+        library, reason=f"{called} is not installed: its recorded output is not checked"
     )
 from nbclient import NotebookClient  # noqa: E402
 

@@ -12,7 +12,9 @@ from autograd_course.derivations.expressions import LONGEST, as_text
 from autograd_course.derivations.judge import judge
 from autograd_course.grading import registered
 
-sympy = pytest.importorskip("sympy", reason="SymPy is not installed: pip install sympy")
+sympy = pytest.importorskip(
+    "sympy", reason="SymPy is not installed: the derivations are not compared with it"
+)
 registered()
 
 REWRITES = [

@@ -24,7 +24,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 NEEDED = ["jupyterhub", "jupyterhub_idle_culler", "nbgitpuller", "firstuseauthenticator"]
 if not all(map(find_spec, NEEDED)) or not shutil.which("configurable-http-proxy"):
-    pytest.skip("JupyterHub is a job of its own: docs/classroom.md", allow_module_level=True)
+    pytest.skip(
+        "JupyterHub or its proxy is not installed: see docs/classroom.md",
+        allow_module_level=True,
+    )
 
 sys.path.insert(0, str(Path(__file__).parent))
 import httpx  # noqa: E402
