@@ -582,6 +582,7 @@ def test_solved_notebook_says_right(path):
         )
         if rotation.is_chosen(path.stem[:2], [GRADER]):
             try_other_styles(solved, names)
+        assert names, f"add an exercise to autograd_course/lessons/lesson_{path.stem[:2]}"
         record = json.loads((kernel.folder / "progress.json").read_text(encoding="utf-8"))
         assert sorted(record["exercises"]) == sorted(names)
 

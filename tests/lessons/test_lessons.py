@@ -50,7 +50,10 @@ def calls(lesson, function):
 def test_a_lesson_has_its_frame(lesson):
     text = [cell.source for cell in cells(lesson, "markdown")]
     assert re.match(r"# \w+", text[0]), "the first cell is the title"
-    assert "| you build | you need | it takes |" in text[0] and "(notation.ipynb)" in text[0]
+    for part in ["| you build | you need | it takes |", "(notation.ipynb)"]:
+        assert part in text[0], (
+            f"the first cell does not contain {part}: copy it from another lesson"
+        )
     for function in ["predict", "check", "card"] + ["recall"] * (lesson != "00"):
         assert calls(lesson, function), f"no cell calls {function}(…)"
         named = [ast.literal_eval(call.args[0])[:2] for call in calls(lesson, function)]
@@ -299,7 +302,7 @@ def test_the_announced_minutes_are_honest(lesson):
     3 minutes are for the questions from memory in part 1, and for the card in part 2.
     """
     every = nbformat.read(LESSONS[lesson], as_version=4).cells
-    stop = [cell.id for cell in every].index("stop")
+    stop = stop_in(every)
     total, *parts = map(int, announced(every[0].source).groups())
     assert total == sum(parts)
     assert load(every[:stop]).words + load(every[stop:]).words <= MOST_WORDS, (
@@ -314,7 +317,19 @@ def test_the_announced_minutes_are_honest(lesson):
 
 
 def announced(first):
-    return re.search(r"\| (\d+) minutes in two parts, (\d+) \+ (\d+); part 2 begins at \[", first)
+    found = re.search(r"\| (\d+) minutes in two parts, (\d+) \+ (\d+); part 2 begins at \[", first)
+    assert found, (
+        "the table of the first cell says: | 105 minutes in two parts, 55 + 50; part 2 begins at "
+        "[heading](#heading) |"
+    )
+    return found
+
+
+def stop_in(every):
+    """Return the number of the cell at which part 1 ends."""
+    stops = [number for number, cell in enumerate(every) if cell.id == "stop"]
+    assert stops, 'no cell has the id "stop": copy the place to stop from another lesson'
+    return stops[0]
 
 
 @EVERY_LESSON
@@ -323,7 +338,7 @@ def test_a_lesson_has_a_place_to_stop(lesson):
     heading after it.
     """
     every = nbformat.read(LESSONS[lesson], as_version=4).cells
-    stop = [cell.id for cell in every].index("stop")
+    stop = stop_in(every)
     assert re.fullmatch(
         r"\*A good place to stop for today\. You[^.]+\. Next: [^.]+\.\*", every[stop].source
     ), "one sentence on what you have now, and one on what comes"
