@@ -167,8 +167,8 @@ def _misread(letter, number):
         port_D = ...
         port_E = ...""",
     hints=[
-        "Go down a column. The first value that differs is the line at fault. If no value differs, the port uses "
-        "another convention at a tie or a kink.",
+        "Go down a column. The first value that differs is computed by the line that you are looking for. If no value "
+        "differs, the port uses another convention at a tie or a kink.",
         *((f"Help: {letter}", EVIDENCE[letter][3:]) for letter in RIGHT),
     ],
     solution="\n".join(f"port_{letter} = {number}" for letter, number in RIGHT.items()),
@@ -886,6 +886,25 @@ def _combined(gradients, sizes):
             "sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)",
             "sum(n * worker[k] for n, worker in zip(sizes, gradients)) / sum(sizes) for k in range(len(gradients))",
             "len(gradients) is the number of workers. The number of parameters is len(gradients[0]).",
+        ),
+        *(
+            edit(
+                "sum(n * g for n, g in zip(sizes, each))",
+                weighted,
+                "Pair each worker's size with its array: n * g for n, g in zip(sizes, each).",
+            )
+            for weighted in ("sum(sizes * each)", "sum(np.array(sizes) * each)")
+        ),
+        *(
+            edit(
+                "[sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)]",
+                whole,
+                "Each worker's gradients are a list. Go through the arrays one by one: zip(*gradients).",
+            )
+            for whole in (
+                "gradients * sizes / sum(sizes)",
+                "sum([g * n / sum(sizes) for g, n in zip(gradients, sizes)])",
+            )
         ),
         (
             lambda gradients, sizes: np.average(gradients, axis=0, weights=sizes),
