@@ -1,17 +1,19 @@
-"""Choose the lessons for which the long tests run.
+"""Choose the long tests that `make test` runs: a third at each commit, and those that the change touches.
 
-Chosen are a third of the lessons, a different third at the next commit, and the lessons that the
-change touches.
+Tests marked `rotating` take most of the suite's time. There are two kinds:
 
-Three consecutive commits test every lesson, because the number of the commit modulo 3 chooses the
-third.
+- tests of a page: they open a lesson in JupyterLab or as a page, or try each of its wrong answers.
+  The number of the commit modulo 3 chooses a third of the lessons; a lesson also runs if the change
+  touches it.
+- tests of a single feature, such as the playground in a browser. The number of the commit and the
+  name of the test choose a third of these; one also runs if the change touches its own file.
 
-Tests marked `rotating` take most of the suite's time: they open a lesson in JupyterLab or as a
-page, or try each of its wrong answers. `rotating("a/folder/")` runs for every lesson if the change
-touches that folder. `--all` runs them for every lesson, and so does a selection by -k or by a path;
-but `-k lesson_03` leaves out the tests of its page and those that open a browser, which take three
-quarters of the time. `rotating(every=9)` chooses a ninth of the lessons instead of a third, and
-`rotating("a/folder/", every=0)` chooses none, so the test runs only if that folder changed.
+Three consecutive commits therefore run every test. `rotating("a/folder/", "a/file.py")` also runs
+for every page if the change touches one of these, and `rotating(every=9)` runs a ninth instead of a
+third. `rotating(every=1)` runs at each commit, and `rotating("a/folder/", every=0)` only if that
+folder changed. `--all` runs everything, and so does a selection by -k or by a path; but
+`-k lesson_03` leaves out the tests of its page and those that open a browser, which take three
+quarters of the time.
 """
 
 import os
@@ -20,6 +22,7 @@ import subprocess
 import time
 from functools import cache
 from pathlib import Path
+from zlib import crc32
 
 import parts
 import pytest
@@ -32,11 +35,30 @@ def name_of(notebook):
     return re.match(r"\d\d|\w+", notebook.stem)[0]
 
 
-PAGES = tuple(
-    name_of(path) for path in sorted(ROOT.glob("notebooks/*.ipynb")) if path.stem != "notation"
-)
+PAGES = tuple(name_of(path) for path in sorted(ROOT.glob("notebooks/*.ipynb")))
+# The other pages that tests open, and what they are made of.
+OTHERS = {
+    "404": "web/pages.py",
+    "classroom": "docs/classroom.md",
+    "index": "README.md",
+    "kit": "autograd_course/widgets/",  # of tests/lessons/test_browser.py
+    "teachers_guide": "notebooks/teachers_guide.md",
+}
+PAGES += tuple(OTHERS)
 # Files whose tests build a page or open it in a browser.
 OF_PAGES = {"test_browser", "test_live", "test_site"}
+# What a page in a browser runs, apart from its own lesson: a change here runs the tests of every
+# feature of a page.
+RUNTIME = (
+    "web/",
+    "autograd_course/grading/",
+    "autograd_course/quiz/",
+    "autograd_course/record.py",
+    "autograd_course/widgets/",
+    "tests/browsers.py",
+    "tests/lab.py",
+    "tests/project/conftest.py",
+)
 # Environment variables by which the first process tells the others its results.
 NUMBER = "ROTATING_NUMBER"
 CHANGED = "ROTATING_CHANGES"
@@ -70,6 +92,11 @@ def number():
     return int(time.time()) // 86400
 
 
+def is_touched(paths, changed):
+    """Return True if one of the changed files is in these folders, or is one of these files."""
+    return any(file.startswith(paths) for file in changed.splitlines())
+
+
 @cache
 def choose(pages, number, changed, every=3):
     """Return every `every`-th page, different ones at each commit, and the pages of changed files.
@@ -80,8 +107,9 @@ def choose(pages, number, changed, every=3):
     ['01', '02']
     """
     touched = re.findall(r"(?:lesson_|notebooks/)(\d\d|[a-z]\w+)", changed)
-    if re.search("^autograd_(lib|course/tour)/", changed, re.MULTILINE):
+    if is_touched(("autograd_lib/", "autograd_course/tour/"), changed):
         touched.append("engine")
+    touched += [page for page, source in OTHERS.items() if is_touched(source, changed)]
     return [
         page for at, page in enumerate(pages) if at % every == number % every or page in touched
     ]
@@ -90,7 +118,7 @@ def choose(pages, number, changed, every=3):
 def pytest_configure(config):
     config.addinivalue_line(
         "markers",
-        "rotating(*folders, every=3): takes long; is run for a third of the pages, or for all if a file in a folder changed",
+        "rotating(*paths, every=3): takes long; runs for a third of the pages, or at a third of the commits, and always if a path changed",
     )
     everything = config.getoption("--all") or config.option.keyword
     if NUMBER in os.environ or everything or config.args_source != config.ArgsSource.TESTPATHS:
@@ -106,25 +134,32 @@ def pytest_report_header():
         return f"long tests are run for {', '.join(chosen)} (--all: every lesson)"
 
 
-def is_chosen(page, folders=(), every=3):
-    """Return True if the long tests of a page run; tests without a page, None, always do."""
-    if NUMBER not in os.environ or page is None and every:
+def is_chosen(name, paths=(), every=3):
+    """Return True if the long tests of a page, or the feature's test of this name, run."""
+    if NUMBER not in os.environ:
         return True
     number, changed = int(os.environ[NUMBER]), os.environ[CHANGED]
-    if any(file.startswith(tuple(folders)) for file in changed.splitlines()):
+    if is_touched(tuple(paths), changed):
         return True
-    return bool(every) and page in choose(PAGES, number, changed, every)
+    if name in PAGES:
+        return bool(every) and name in choose(PAGES, number, changed, every)
+    return bool(every) and crc32(name.encode()) % every == number % every
 
 
 def page_of(item):
-    """Return the lesson or other notebook that a test is about, or None."""
+    """Return the lesson or other page that a test is about, or None."""
     given = item.callspec.params.values() if hasattr(item, "callspec") else []
     return parts.lesson_of(item) or next((one for one in given if one in PAGES), None)
 
 
 def is_left_out(item):
     rotating = item.get_closest_marker("rotating")
-    return rotating and not is_chosen(page_of(item), rotating.args, **rotating.kwargs)
+    if not rotating:
+        return False
+    page, paths = page_of(item), rotating.args
+    if page is None:
+        paths += (item.nodeid.partition("::")[0],)
+    return not is_chosen(page or item.originalname, paths, **rotating.kwargs)
 
 
 def only_lesson(config):

@@ -104,7 +104,7 @@ def bounded(function, *args, most=None):
             frame.f_trace_opcodes = _stays_on_its_line(frame.f_code)
         return count
 
-    at_work = time.process_time()
+    at_work = begun
 
     def ring(*_):
         nonlocal at_work

@@ -171,6 +171,7 @@ def test_two_of_one_name_are_two_and_a_page_and_windows_are_read(tmp_path):
 # ---------------------------------------------------------------- a hundred learners
 
 
+@pytest.mark.rotating("autograd_course/classroom/", "autograd_course/record.py", "tests/classroom/")
 def test_a_hundred_simulated_learners(tmp_path, monkeypatch, record_property):
     start = time.process_time()
     hints = simulated.write_class(tmp_path, 100, monkeypatch)

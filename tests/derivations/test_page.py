@@ -10,6 +10,7 @@ import derivation_spec
 import lab
 import pages
 import pytest
+import rotation
 import tex
 from derivations.typed import HOSTILE, TABLE, derivation_of
 from playwright.sync_api import sync_playwright
@@ -19,6 +20,10 @@ from autograd_course.derivations import DERIVATIONS, expressions
 from autograd_course.derivations.expressions import FUNCTIONS
 from autograd_course.derivations.judge import judge
 from autograd_course.grading import registered
+
+pytestmark = pytest.mark.rotating(
+    *rotation.RUNTIME, "autograd_course/derivations/", "tests/derivations/"
+)
 
 WEB = Path(pages.__file__).parent
 registered()
@@ -32,10 +37,10 @@ def browser():
         yield browser
 
 
-@pytest.fixture
-def page(browser, tmp_path):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
     """Write all derivations of the course on one page, as `make site` writes them."""
-    shown = []
+    folder, shown = tmp_path_factory.mktemp("derivations"), []
     for name in DERIVATIONS:
         bundle = derivation_spec.bundle(derive(name))
         shown.append(
@@ -43,15 +48,20 @@ def page(browser, tmp_path):
         )
     body = f'<main id="main"><h1>1</h1>{"".join(shown)}<p class="turn end"></p></main>'
     for name in ("site.js", "derivations.js", "site.css"):
-        (tmp_path / name).write_text((WEB / name).read_text(encoding="utf-8"), encoding="utf-8")
+        (folder / name).write_text((WEB / name).read_text(encoding="utf-8"), encoding="utf-8")
     links = '<link rel="stylesheet" href="site.css"><script src="site.js" defer></script>'
     links += '<script src="derivations.js" defer></script>'
     html = f'<!doctype html><html lang="en"><meta charset="utf-8">{links}<body>{body}</body></html>'
-    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    (folder / "page.html").write_text(html, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def page(browser, folder):
+    """Open the page with an empty storage."""
     page = browser.new_page(viewport={"width": 390, "height": 800})
-    page.goto((tmp_path / "page.html").as_uri())
-    page.evaluate("localStorage.clear()")
-    page.reload()
+    page.goto((folder / "page.html").as_uri())
+    assert page.evaluate("localStorage.length") == 0
     yield page
     page.close()
 
@@ -196,15 +206,15 @@ def test_a_rule_in_code_is_that_of_python_and_is_left_out_if_the_line_was_shown(
 
 
 @pytest.fixture
-def later(page, tmp_path):
+def later(page, folder):
     """Open a lesson that asks from memory, and has no derivation, after lines were shown."""
 
     def opened(lesson, lines):
         shown = json.dumps({"lines": lines})
         page.evaluate("shown => localStorage.setItem(KEPT, shown)", shown)
-        earlier = (tmp_path / "page.html").read_text(encoding="utf-8")
+        earlier = (folder / "page.html").read_text(encoding="utf-8")
         derived = pages.derived([pages.Page("page", earlier)])
-        (tmp_path / "derived.js").write_text(derived, encoding="utf-8")
+        (folder / "derived.js").write_text(derived, encoding="utf-8")
         source = f"""<div class="code_cell"><span hidden data-source='recall("{lesson}")'></span></div>"""
         html = re.sub(
             r"<main.*</main>",
@@ -213,8 +223,8 @@ def later(page, tmp_path):
             flags=re.S,
         )
         html = html.replace('<script src="derivations.js" defer></script>', "")
-        (tmp_path / "later.html").write_text(html, encoding="utf-8")
-        page.goto((tmp_path / "later.html").as_uri())
+        (folder / "later.html").write_text(html, encoding="utf-8")
+        page.goto((folder / "later.html").as_uri())
         return page
 
     return opened

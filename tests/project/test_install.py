@@ -15,6 +15,8 @@ import pytest
 
 import run as runner
 
+pytestmark = pytest.mark.rotating("run.py", "pyproject.toml", "requirements", "README.md", ".git")
+
 ROOT = Path(__file__).parents[2]
 needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 

@@ -77,6 +77,7 @@ def test_a_kernel_can_be_interrupted(kernel):
     assert reply["content"]["ename"] == "KeyboardInterrupt"
 
 
+@pytest.mark.rotating("tests/kernels.py", "tests/once.py")
 def test_the_kernel_and_its_workers_end_with_their_parent(kernel):
     manager, client = kernel
     start = "import os; from joblib import Parallel, delayed; print(os.getpid(), *Parallel(2)("
@@ -115,6 +116,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.rotating("tests/kernels.py", "tests/once.py")
 def test_the_workers_end_with_a_test_run_that_is_killed(tmp_path):
     """Regression: the workers survived, because ipykernel ends a kernel whose parent is gone,
     but not the kernel's children.

@@ -22,10 +22,15 @@ import playground_texts
 import psutil
 import pyodide_bundle
 import pytest
+import rotation
 
 from autograd_course import record
 from autograd_course.grading import EXERCISES, check, registered
 from autograd_course.quiz.texts import PREDICTIONS
+
+# Of each kind one test runs at every commit: a page that answers in Chromium, and one in Firefox.
+pytestmark = pytest.mark.rotating(*rotation.RUNTIME)
+EVERY_COMMIT = pytest.mark.rotating(every=1)
 
 ROOT = Path(__file__).parents[2]
 WORK = "autograd-course cell "
@@ -245,6 +250,7 @@ def test_a_page_fits_in_other_browsers(other, address, name):
     other.resize(1280, 900)
 
 
+@EVERY_COMMIT
 def test_an_exercise_is_answered_and_stopped_in_other_browsers(other_with_python, address):
     """Answers are judged and kept, and Python runs again after an endless loop was stopped."""
     other = other_with_python
@@ -477,6 +483,7 @@ def test_an_exercise_on_a_phone(browser, address):
         assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+@EVERY_COMMIT
 def test_an_exercise_is_answered_wrong_and_right(running, tmp_path, monkeypatch):
     assert answered(running, "square", "gradient_of_x = 3").startswith("✗ wrong")
     assert "That is the gradient from one slot." in cell(running, "square-check").inner_text()

@@ -2,6 +2,7 @@
 tests that use their outputs.
 """
 
+import json
 import os
 import re
 import shutil
@@ -94,8 +95,79 @@ LESSONS = [f"{number:02}" for number in range(23)]
 @pytest.mark.parametrize("every", [3, 9])
 def test_consecutive_commits_open_every_page_in_a_browser(every):
     chosen = [rotation.choose(rotation.PAGES, 70 + at, "", every) for at in range(every)]
-    assert sorted(sum(chosen, [])) == [*LESSONS, "engine", "playground", "practice", "warm_up"]
+    notebooks = [*LESSONS, "engine", "notation", "playground", "practice", "warm_up"]
+    assert sorted(sum(chosen, [])) == sorted([*notebooks, *rotation.OTHERS])
     assert max(map(len, chosen)) <= len(rotation.PAGES) / every + 1
+
+
+# At each of three commits, and at one of them after a change of each kind, print the tests that run.
+CHOSEN = """
+import json, os, rotation
+def pytest_collection_modifyitems(items):
+    def run_at(number, changed=""):
+        os.environ.update({rotation.NUMBER: str(number), rotation.CHANGED: changed})
+        return [item.nodeid for item in items if not rotation.is_left_out(item)]
+    page = [item.nodeid for item in items if rotation.page_of(item)]
+    commits = [run_at(number) for number in (70, 71, 72)]
+    touched = {file: run_at(70, file) for file in ["web/live.js", "tests/project/test_live.py", "bench/bench.py"]}
+    del os.environ[rotation.NUMBER], os.environ[rotation.CHANGED]
+    every = [item.nodeid for item in items if not rotation.is_left_out(item)]
+    print(json.dumps([page, commits, touched, every]))
+    items.clear()"""
+
+
+@pytest.fixture(scope="module")
+def chosen(tmp_path_factory):
+    """Return (tests of a page, tests at three commits, {changed file: tests}, all tests) of the
+    files that open pages in a browser.
+    """
+    folder = tmp_path_factory.mktemp("plugin")
+    (folder / "chosen.py").write_text(CHOSEN)
+    files = ["project/test_live.py", "project/test_site.py", "lessons/test_browser.py"]
+    said = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "chosen"]
+        + [f"tests/{file}" for file in [*files, "derivations/test_page.py"]],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT / "tests")])},
+        capture_output=True,
+        text=True,
+    )
+    (found,) = [line for line in said.stdout.splitlines() if line.startswith("[[")]
+    page, commits, touched, every = json.loads(found)
+    page = set(page)
+    touched = {file: set(tests) for file, tests in touched.items()}
+    return page, list(map(set, commits)), touched, set(every)
+
+
+SMOKE = [
+    "test_live.py::test_an_exercise_is_answered_wrong_and_right",
+    "test_live.py::test_an_exercise_is_answered_and_stopped_in_other_browsers[firefox]",
+]
+
+
+def test_a_feature_of_the_site_is_tested_at_one_of_three_commits(chosen):
+    """Some are tested at every commit: those that are quick, and one answer in each browser."""
+    page, commits, _, every = chosen
+    always = set.intersection(*commits)
+    (size,) = every - page - set.union(*commits)  # of the site with every picture: every=0
+    assert size.endswith("test_the_whole_course_is_as_large_to_read_as_is_said")
+    for test in every - page - always - {size}:
+        assert sum(test in tests for tests in commits) == 1, test
+    assert {f"tests/project/{one}" for one in SMOKE} <= always
+    live = {test for test in every - page if "test_live.py" in test}
+    assert len(live & always) == 3, "in Chromium, in Firefox, and in WebKit with --all"
+    for tests in commits:
+        assert len(live) / 5 < len(tests & live) < len(live) / 2
+        assert any("test_browser.py::test_exercise" in test for test in tests), "in JupyterLab"
+
+
+def test_a_change_selects_the_tests_of_what_it_touches(chosen):
+    page, commits, touched, every = chosen
+    features = every - page
+    live = {test for test in features if "test_live.py" in test}
+    assert features <= touched["web/live.js"]
+    assert touched["tests/project/test_live.py"] == commits[0] | live != commits[0]
+    assert touched["bench/bench.py"] == commits[0]
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")

@@ -873,6 +873,7 @@ def test_run_says_that_venv_is_missing(tmp_path):
     assert code == 1 and "sudo apt install python3-venv" in said
 
 
+@pytest.mark.rotating("run.py")
 def test_run_says_that_there_is_no_network(tmp_path):
     for name in ["run.py", "requirements.lock", "requirements-test.lock", "pyproject.toml"]:
         shutil.copy(ROOT / name, tmp_path)

@@ -23,6 +23,7 @@ import pages
 import precomputed_frames
 import predictions
 import pytest
+import rotation
 import tex
 from nbconvert.filters import markdown2html_mistune
 from PIL import Image
@@ -52,6 +53,7 @@ NAMES = [
 EVERY_PAGE = pytest.mark.parametrize("name", NAMES)
 
 
+@pytest.mark.rotating(*rotation.RUNTIME)
 def test_a_notebook_is_run_for_its_page(capfd):
     """`make site` and the tests run a notebook with the same result, except for execution
     counts, and print nothing.
@@ -656,6 +658,7 @@ def test_pages_in_a_browser(site, page, name):
     assert not page.faults
 
 
+@pytest.mark.rotating(*rotation.RUNTIME)
 def test_on_paper_a_page_is_a_handout(site, page):
     """In print, an animation shows its last frame, folded text follows at the end, and each
     answer is listed under its section.
@@ -707,6 +710,7 @@ def place(packed, values):
     return number if packed["together"] else controls[0]["start"]
 
 
+@pytest.mark.rotating(*rotation.RUNTIME)
 def test_a_link_to_a_picture_carries_its_positions(site, page):
     """For a page opened from disk, the address from the Link button opens the same picture, and
     any other fragment does nothing.
@@ -982,6 +986,7 @@ def test_a_page_judges_as_the_kit_does(site, page):
     assert read == [pytest.approx(value, rel=1e-14) for value in values]
 
 
+@pytest.mark.rotating(*rotation.RUNTIME)
 def test_a_prediction_is_asked_kept_and_saved(site, page, tmp_path, monkeypatch):
     page.goto((site / "02_draw_the_graph.html").as_uri())
     page.evaluate("localStorage.clear()")
@@ -1185,6 +1190,7 @@ def test_every_page_says_what_it_is_to_a_search_engine_and_in_a_chat(site):
     assert len(set(descriptions)) == len(descriptions) and (site / "icon.svg").exists()
 
 
+@pytest.mark.rotating(*rotation.RUNTIME)
 def test_a_published_page_has_an_address_and_a_picture(tmp_path, monkeypatch):
     """The head of a page names both, and the 404 page finds its styles from any folder."""
     monkeypatch.setattr(launch_links, "repository", lambda: "Owner/name")
@@ -1206,6 +1212,7 @@ def test_a_published_page_has_an_address_and_a_picture(tmp_path, monkeypatch):
     assert "noindex" in missing and "canonical" not in missing
 
 
+@pytest.mark.rotating(*rotation.RUNTIME)
 def test_a_page_that_does_not_exist_offers_the_search(site, page):
     page.goto((site / "404.html").as_uri())
     page.locator("main").get_by_label("Search").fill("product rule")
@@ -1214,6 +1221,7 @@ def test_a_page_that_does_not_exist_offers_the_search(site, page):
     assert page.locator("h1").inner_text() == "03 Derive the arithmetic"
 
 
+@pytest.mark.rotating(*rotation.RUNTIME)
 def test_the_front_page_shows_the_progress_of_the_reader(site, page):
     """The front page shows the solved exercises of each lesson, and a link to the last lesson
     visited or to the next.
@@ -1260,6 +1268,7 @@ def test_the_front_page_shows_the_progress_of_the_reader(site, page):
     page.evaluate("localStorage.clear()")
 
 
+@pytest.mark.rotating(*rotation.RUNTIME)
 def test_each_heading_has_a_link_to_its_section(site, page):
     """The link can be reached by the Tab key, and its sign is not part of the heading's text."""
     page.goto((site / "03_derive_the_arithmetic.html").as_uri())

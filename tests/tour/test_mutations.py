@@ -29,6 +29,7 @@ def test_every_contract_is_kept():
     )
 
 
+@pytest.mark.rotating("autograd_course/tour/", "tests/mutate.py")
 def test_a_contract_that_does_not_reach_a_statement_is_kept_without_it():
     """Contracts that do not execute a statement are not run without it. Catch `global`, which is
     never an executed line.
@@ -84,6 +85,7 @@ def test_infinite_loops_are_stopped_by_the_step_limit(planted):
     assert outcomes(found["return y"], [contract], planted / "autograd_lib") == ["None"]
 
 
+@pytest.mark.rotating("autograd_course/tour/", "tests/mutate.py")
 def test_make_mutate_reports_the_survivors(planted):
     code = (
         "import json, sys; from pathlib import Path; from tests import mutate\n"

@@ -133,6 +133,7 @@ def test_a_design_is_read_from_its_own_code(name):
     }
 
 
+@pytest.mark.rotating
 def test_costs_are_measured_for_each():
     costs = compared(repeats=1)
     assert list(costs) == list(GRAPHS) and all(
