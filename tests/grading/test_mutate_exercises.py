@@ -8,7 +8,7 @@ from autograd_course.grading import EXERCISES, exercise, expect_call, registered
 registered()
 
 
-@pytest.mark.rotating("autograd_course/grading/")
+@pytest.mark.rotating("autograd_course/grading/", "tests/mutate_exercises.py", every=9)
 @pytest.mark.parametrize(
     "name", [name for name in EXERCISES if name != "12.curve"]
 )  # this exercise trains for seconds

@@ -28,7 +28,7 @@ def required(cells):
     return left
 
 
-@pytest.mark.rotating
+@pytest.mark.rotating(every=9)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_lesson_runs_without_its_optional_parts(path):
     notebook = nbformat.read(path, as_version=4)

@@ -21,12 +21,17 @@ ROOT = Path(__file__).parents[2]
 needs_git = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
 
-@pytest.fixture
-def venv(tmp_path):
+@pytest.fixture(scope="module")
+def empty_venv(tmp_path_factory):
     """Create an empty environment without the network."""
-    folder = tmp_path / "venv"
+    folder = tmp_path_factory.mktemp("empty") / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     return folder
+
+
+@pytest.fixture
+def venv(empty_venv, tmp_path):
+    return shutil.copytree(empty_venv, tmp_path / "venv", symlinks=True)
 
 
 def tiny_wheel(folder):

@@ -260,7 +260,8 @@ def test_an_exercise_is_answered_and_stopped_in_other_browsers(other_with_python
     said = other.evaluate(f"({ANSWER})('gradient_of_x = 3')")
     assert said.startswith("✗ wrong") and "That is the gradient from one slot." in said
     assert "Fix it first" in other.evaluate(f"({ANSWER})('while True: pass', 'Stop')")
-    assert uses_at_rest("WebKitWebProcess") < 1, "WebKit's stopped loop goes on"
+    if isinstance(other, browsers.WebKit):
+        assert uses_at_rest("WebKitWebProcess") < 1, "WebKit's stopped loop goes on"
     assert other.evaluate(f"({ANSWER})('gradient_of_x = 6')").startswith("✓ right")
     other.open(f"{address}/{LESSON}.html")
     kept = other.evaluate("document.querySelector('[id=\"cell-id=square-stub\"] textarea').value")
