@@ -163,6 +163,7 @@ def test_answers_with_one_cause_get_one_hint(name):
         assert not others, f"{kind} and {others} are the same hint: {texts}"
 
 
+@ANSWERS
 @pytest.mark.parametrize("name", NAMES)
 def test_a_check_gives_the_same_verdict_again(name):
     last = len(answer_cases.wrong_answers(name)) - 1
@@ -170,6 +171,7 @@ def test_a_check_gives_the_same_verdict_again(name):
     assert repr(verdict_on(name, last)[0]) == repr(again)
 
 
+@ANSWERS
 @pytest.mark.parametrize("name", ["03.power", "08.scatter", "09.matmul", "10.careful", "14.pool"])
 def test_no_verdict_depends_on_how_a_sentence_is_worded(name, monkeypatch):
     """Each wrong answer gets the same cause when every sentence of the grader is replaced by
