@@ -3,6 +3,8 @@ says, and passes once it is fixed.
 """
 
 import ast
+import subprocess
+import sys
 
 import pytest
 from wards import PATIENTS, WARDS, own_methods
@@ -68,3 +70,14 @@ def test_a_fixed_patient_passes(name):
     ward = WARDS[name[:2]]
     mended = ward.mended(PATIENTS[name].engine)
     assert ward.wrong(mended) == {} and all(ward.passes(mended))
+
+
+@pytest.mark.parametrize("module", ["07.clinic", "07.designs", "09.array_ward"])
+def test_a_ward_needs_no_widgets(module):
+    code = (
+        f"import sys, autograd_course.lessons.lesson_{module}; "
+        "print([m for m in ('ipywidgets', 'matplotlib', 'IPython') if m in sys.modules])"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -400,10 +400,18 @@ def test_a_limit_stands_below_where_there_is_room():
         assert "<munder>" in tex.block(text) and "<munder>" not in tex.inline(text)
 
 
-def test_no_line_breaks_within_a_small_number():
-    """Regression: in 1e-16, a line ended after the minus sign."""
-    page = pages.markdown("To 1e-16, `h=1.5e-8`, e-mail; not in\n\n    h = 1e-3")
-    assert re.findall(r'<span class="whole">(.*?)</span>', page) == ["1e-16", "1.5e-8"]
+@pytest.mark.parametrize(
+    "text, whole",
+    [
+        # Regression: in 1e-16, a line ended after the minus sign.
+        ("To 1e-16, `h=1.5e-8`, e-mail; not in\n\n    h = 1e-3", ["1e-16", "1.5e-8"]),
+        # Punctuation stays on the line of its formula. Regression: a full stop started a line.
+        ("So $x$ is $-y$; now ($z$).", ["formula", "formula;", "(formula)."]),
+    ],
+)
+def test_no_line_breaks_within_a_small_number_or_a_formula(text, whole):
+    page = re.sub(r"<math.*?</math>", "formula", pages.markdown(text))
+    assert re.findall(r'<span class="whole">(.*?)</span>', page) == whole
 
 
 def test_no_line_breaks_within_a_shape_or_short_code():
@@ -412,16 +420,6 @@ def test_no_line_breaks_within_a_shape_or_short_code():
         "Of (2, 1) and [4, 2, 3], as (3) and (or not), `x[i, j]`, `np.add.at(out, index, g)`."
     )
     assert re.findall(r'class="whole">(.*?)</', page) == ["(2, 1)", "[4, 2, 3]", "x[i, j]"]
-
-
-def test_a_formula_keeps_its_punctuation():
-    """Punctuation stays on the line of its formula. Regression: a full stop started a line."""
-    page = re.sub(r"<math.*?</math>", "formula", pages.markdown("So $x$ is $-y$; now ($z$)."))
-    assert re.findall(r'<span class="whole">(.*?)</span>', page) == [
-        "formula",
-        "formula;",
-        "(formula).",
-    ]
 
 
 def test_interactive_calls_leave_a_drawing(site):

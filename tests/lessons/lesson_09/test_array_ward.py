@@ -2,9 +2,6 @@
 test_wards.py has the rest.
 """
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from wards import WARDS
@@ -148,16 +145,3 @@ def test_a_report_says_what_it_found():
 )
 def test_agree_wants_the_shape_and_the_numbers(engine, right):
     assert not agree(engine, right) and agree(right, right)
-
-
-def test_the_ward_needs_no_widgets():
-    code = (
-        "import sys, autograd_course.lessons.lesson_09.array_ward; "
-        "print([m for m in ('ipywidgets', 'matplotlib', 'IPython') if m in sys.modules])"
-    )
-    assert (
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        ).stdout.strip()
-        == "[]"
-    )
