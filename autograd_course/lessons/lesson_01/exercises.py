@@ -126,15 +126,15 @@ prediction(
         happens above 1?""",
     answer={
         "3 in one step at": 0.5,
-        "at 1": "it oscillates",
+        "at 1": "it jumps between two points",
         "above 1": "it diverges",
     },
     choices=dict.fromkeys(
-        ["at 1", "above 1"], ["it gets to 3 at once", "it oscillates", "it diverges"]
+        ["at 1", "above 1"], ["it gets to 3 at once", "it jumps between two points", "it diverges"]
     ),
-    reveal="""At **0.5** you get to 3 in a single step. Above 0.5 you overshoot and come back. At 1 you **oscillate** between 0 and 6.
-        Above 1 each jump is longer than the one before, so gradient descent **diverges**. A larger learning rate is not always faster.
-        Lesson 11 finds the largest one that is safe.""",
+    reveal="""At **0.5** you get to 3 in a single step. Above 0.5 you overshoot and come back. At 1 you **oscillate** between 0
+        and 6, and never come closer. Above 1 each jump is longer than the one before, so gradient descent **diverges**. A larger
+        learning rate is not always faster. Lesson 11 finds the largest one that is safe.""",
 )
 
 card(
