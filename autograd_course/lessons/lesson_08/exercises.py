@@ -364,6 +364,9 @@ _FIT = "NumPy compares shapes from the right, and g has lost an axis. restore(g,
 _ONE_AXIS = "That is right only for axis=1. restore(g, x, axis) puts the axis back wherever it was."
 _ONE_SHAPE = "That is right only for an x of shape (2, 3). Use x.shape and x.size, which any x has."
 _N = "How many entries share one mean? x.size / z.size of them, whatever the axis."
+_SUMS_AGAIN = (
+    "That sums once more. The rule sums nothing: every entry of x receives a copy of its g."
+)
 _SUM = [
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(
@@ -418,8 +421,9 @@ _SUM = [
     ),
     (
         lambda g, z, x, axis, keepdims: np.sum(g, axis=axis, keepdims=keepdims),
-        "That sums once more. The rule sums nothing: every entry of x receives a copy of its g.",
+        _SUMS_AGAIN,
     ),
+    (lambda g, z, x, axis, keepdims: g.sum(axis), _SUMS_AGAIN),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(restore(z, x, axis), x.shape),
         "That copies z, the sum. Copy g instead.",
@@ -479,6 +483,10 @@ _MEAN = [
         "x.size counts all 6 entries. One mean is made of only 3 of them. " + _N,
     ),
     (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / z.size,
+        "z.size is the number of means. " + _N,
+    ),
+    (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * x.size / z.size,
         "That is multiplied by n, but should be divided by n.",
     ),
@@ -536,7 +544,8 @@ _MEAN = [
         Write both rules as the library has them, for any axis. First think of x.sum(axis=1), as above; then one line
         covers all cases. The arguments axis and keepdims are those of the call: axis is one axis or a tuple of several, and
         None means that all entries were added. `restore` puts a lost axis back, with the length 1, so that
-        `np.broadcast_to(a, shape)` can copy along it.""",
+        `np.broadcast_to(a, shape)` can copy along it. (You need no keepdims: `restore` sees from g whether the axis
+        is still there.)""",
     stub="""
         def restore(g, x, axis):
             return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
@@ -951,6 +960,12 @@ def _exchanged(g, index, shape):
     np.add.at(np.zeros(shape), g, index)
 
 
+def _exchanged_then_out(g, index, shape):
+    out = np.zeros(shape)
+    np.add.at(g, index, out)
+    return out
+
+
 def _whole(g, index, shape):
     out = np.zeros(shape, int)
     for k, row in enumerate(index):
@@ -1050,9 +1065,9 @@ def _in_the_mean(g, index, shape):
             lambda g, index, shape: [gift for row, gift in (index, g)],
             "You need two counters: zip(index, g) pairs each place with its entry of g.",
         ),
-        (
-            _exchanged,
-            "np.add.at takes first out, then index, and last g.",
+        *(
+            (exchanged, "np.add.at takes first out, then index, and last g.")
+            for exchanged in (_exchanged, _exchanged_then_out)
         ),
         (
             lambda g, index, shape: scattered(g, index, g.shape),
