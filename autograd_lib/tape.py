@@ -251,7 +251,7 @@ def to_array(t):
     while isinstance(t, Tensor):
         if t.opaque:
             return t
-        if not t.level and (trace := tracer.get()) is not None:
+        if (trace := tracer.get()) is not None and t.level < trace.level:
             return to_array(trace.input_of(t))
         t = t._value
     return np.asarray(t)

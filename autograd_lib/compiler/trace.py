@@ -294,8 +294,9 @@ class Trace:
         if (z := self._inlined(row, args, params)) is not None:
             return z
         if row in PYTHON_ROWS and all(type(value_of(a)) in PYTHON_NUMBERS for a in args):
-            # add(2.0, 3.0) is a NumPy number, unlike 2.0 + 3.0 (see PYTHON_ROWS), so call np.add. A
-            # line needs no rules, because the tape has recorded this call one level up.
+            # add(2.0, 3.0) is a NumPy number, unlike 2.0 + 3.0 (see PYTHON_ROWS), so call np.add.
+            # (UFUNCS lacks np.power, because a program writes ** for arrays.) A line needs no
+            # rules, because the tape has recorded this call one level up.
             function = np.power if row is ops.power else UFUNCS.get(row.function, row.function)
             return zero_gradient(function)(*args)
         # A program reads an index or a target at every call. Other keywords, such as an axis, are

@@ -102,7 +102,7 @@ class Writer:
         results = [*traced_in(returned), *(saved or ())]
         buffers, out = assign_buffers(lines, results, lambda: self.numbered("m"))
         reads = [x for node in lines for x in node.reads]
-        # Results count twice, so that none is inlined.
+        # Results count twice, so that none is inlined: each keeps its name and its comment.
         self.readers = Counter(x.number for x in [*results, *results, *reads])
         written = [node for node in lines if not self.is_inlined(node)]
         # {call of a rule: its first or last line}; None for the lines that no rule computes.
@@ -328,7 +328,11 @@ class Writer:
             ends = [index.start, index.stop] + [index.step] * (index.step is not None)
             return ":".join(["" if end is None else self.value_source(end) for end in ends])
         if isinstance(index, tuple) and index:
-            return ", ".join(map(self.index_source, index)) + "," * (len(index) == 1)
+            # A tuple inside the tuple keeps its brackets: x[(0, 1), 2] is not x[0, 1, 2].
+            return ", ".join(
+                self.value_source(part) if isinstance(part, tuple) else self.index_source(part)
+                for part in index
+            ) + "," * (len(index) == 1)
         return self.value_source(index)
 
     def constant(self, x):

@@ -2285,3 +2285,28 @@ def test_an_array_of_another_byte_order():
     x = np.array([1.0, 2.0], ">f8")
     same(ag.compile(lambda x: x * 1)(x), x * 1)
     same(ag.compile(lambda x: ag.exp(x))(x), np.exp(x))
+
+
+@pytest.mark.parametrize("index", [((0, 1), 2), ((0, 1),), ((0, 1, 2, 0),), (slice(2), (0, 2)), ()])
+def test_a_tuple_inside_an_index_keeps_its_brackets(index):
+    both(lambda x: x[index], np.arange(27.0).reshape(3, 3, 3))
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        lambda a: np.where(a > 0, 1.0, -1.0),
+        lambda a: np.sign(a),
+        lambda a: np.sign(a.data),
+        lambda a: np.sign(a.detach()),
+    ],
+)
+def test_a_tensor_of_an_outer_transform_is_read_at_each_call_even_as_a_constant(sign):
+    outer = []
+    signed = ag.compile(lambda x: x * sign(outer[-1]))
+
+    def loss(a):
+        outer.append(a)
+        return (signed(np.array([1.0, 2.0])) * a).sum()
+
+    assert [ag.grad(loss)(a) for a in (1.5, -1.5)] == [3.0, -3.0]
