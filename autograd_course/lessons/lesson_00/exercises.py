@@ -203,8 +203,8 @@ prediction(
 
 prediction(
     "00.shapes",
-    question="""At x = 3 the *hill* $9 - (x - 3)^2$ has its top. The *plateau* $5 + (x - 3)^3 / 8$ rises, becomes flat at x = 3, and
-        then rises again. Is the gradient above 0, 0 or below 0 there?""",
+    question="""At x = 3 the *hill* $9 - (x - 3)^2$ has its top. The *plateau* $5 + (x - 3)^3 / 8$ rises on both sides of x = 3.
+        Is the gradient above 0, 0 or below 0 there?""",
     answer={"on the hill": "0", "on the plateau": "0"},
     choices={
         "on the hill": ["above 0", "0", "below 0"],
@@ -468,9 +468,13 @@ def _next(x, gradient):
             lambda x, gradient: x - 0.1,
             "The step is a tenth of the gradient, not 0.1: it grows with the gradient.",
         ),
-        (
-            lambda x, gradient: x - 0.1 * np.sign(gradient),
-            "The step is a tenth of the gradient, not 0.1: it grows with the gradient.",
+        *(
+            (wrong, "The step is a tenth of the gradient, not 0.1: it grows with the gradient.")
+            for wrong in (
+                lambda x, gradient: x - 0.1 * np.sign(gradient),
+                lambda x, gradient: x - (0.1 if gradient > 0 else -0.1),
+                lambda x, gradient: x - (0.1 if gradient >= 0 else -0.1),
+            )
         ),
         (
             lambda x, gradient: x - 0.4,

@@ -19,9 +19,24 @@ cases(
     ],
 )
 
+
+def _tenth_downhill(x, gradient):
+    if gradient > 0:
+        return x - 0.1
+    return x + 0.1
+
+
+def _tenth_downhill_with_ge(x, gradient):
+    if gradient >= 0:
+        return x - 0.1
+    return x + 0.1
+
+
 cases(
     "00.downhill",
     wrong=[
+        (_tenth_downhill, "mistake 12"),
+        (_tenth_downhill_with_ge, "mistake 12"),
         (
             lambda x, gradient: x - 0.1 * gradient if gradient else 0.0,
             "right elsewhere | got       0",
