@@ -11,7 +11,7 @@ from .syntax import called, loaded, stored, walk
 
 
 def computes(statement):
-    """Return True if a statement computes something, and is not only a definition or a start value.
+    """Return True unless a statement is a function definition or only sets a start value.
 
     A start value is an assignment that reads no variable, such as `x = torch.tensor(2.0)`.
     """
@@ -58,7 +58,7 @@ def gradients_by_hand(tree):
 
 
 def _is_gradient(name, names):
-    """Return True if a name means a derivative, such as dx, df_dx, grad_x, x_grad or gradient.
+    """Return True if a name denotes a derivative, such as dx, df_dx, grad_x, x_grad or gradient.
 
     `names` is the set of all names in the program: dx is a derivative only if x is among them.
     """

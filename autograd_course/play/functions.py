@@ -481,7 +481,7 @@ def _integers(*given, low=0, high=None, size=None, seed=0):
     """Return an array of random integers from `low`, which is 0 by default, to `high` − 1.
 
     The limits can also be the numbers in `given`: only `high`, or `low` and `high`. The shape is
-    `size`, or a list in `given`; a single number is returned without one.
+    `size`, or a list in `given`; without a shape, the result is a single number.
     """
     limits = [one for one in given if not isinstance(one, (list, tuple))]
     for one in given:

@@ -125,7 +125,7 @@ def run(program, values=()):
             output = walk.guarded(None, operator.mul, output, array(walk.value(program.upstream)))
     if not isinstance(output, ag.Tensor) or not output.requires_grad:
         raise CannotDraw(
-            f"{program.output} does not depend on an input, so it has no gradient; use {', '.join(inputs)} in it."
+            f"{program.output} does not depend on an input, so it has no gradient; compute it from {', '.join(inputs)}."
         )
     for name, value in walk.variables.items():
         if isinstance(value, ag.Tensor) and not value.name:
@@ -156,9 +156,9 @@ def constant_value(node, known=()):
 
 
 class _Function:
-    """Make a function that the text defines callable from Python.
+    """Wrap a function that the text defines, so that Python can call it.
 
-    `node` is its `def` or its lambda in the syntax tree.
+    `node` is the `def` or lambda in the syntax tree.
     """
 
     def __init__(self, interpreter, node):
@@ -345,7 +345,7 @@ class _Interpreter:
             return FUNCTIONS[node.id].call
         if node.id in CONSTRUCTORS:
             return array
-        raise self.error(node, f"{node.id} has no value yet; assign one first")
+        raise self.error(node, f"{node.id} has no value yet; assign a value first")
 
     def number(self, node):
         """Return the value of an expression, converted to an array if it is a list."""

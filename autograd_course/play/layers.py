@@ -2,7 +2,7 @@
 
 `fc = nn.Linear(2, 3)` becomes an input fc_weight, an input fc_bias and a function fc(x). An object
 of a class that the text defines is replaced by its attributes and methods: after `net = Net()`,
-self.w becomes the variable w, or net_w if the text already uses w, and net(x) becomes a call of the
+self.w becomes the variable w, or net_w if the text already uses w, and net(x) becomes a call to the
 method `forward`.
 """
 
@@ -51,8 +51,8 @@ def written_out(body, known):
     Raises
     ------
     CannotDraw
-        If a class or a layer cannot be read, if a class is never used, or if the classes make too
-        many values.
+        If a class or a layer cannot be read, if a class is never used, or if the classes create
+        too many values.
     """
     writer = _Writer(body, known)
     if not writer.classes and not writer.makes_layers(body):
@@ -61,7 +61,7 @@ def written_out(body, known):
         return writer.statements(body)
     except (KeyError, ValueError, RecursionError):
         raise CannotDraw(
-            "A class or a layer cannot be read. Write it as you would in PyTorch, or paste only the lines that compute."
+            "One of the classes or layers in this text cannot be read. Write them as in PyTorch, or paste only the lines that compute."
         ) from None
 
 
@@ -240,14 +240,14 @@ class _Writer:
         return [mine[one] for one in sorted(reads & sets) if one in mine and one not in self.unset]
 
     def beginning(self, name, begins, call):
-        """Return the statements of an `__init__` method, with its attributes as variables.
+        """Return the statements of an `__init__` method, with attributes replaced by variables.
 
         Parameters
         ----------
         name : str
             The name of the object.
         begins : ast.FunctionDef
-            The `__init__` method. Its arguments are replaced by the values in `call`.
+            The `__init__` method. Its parameters are replaced by the values in `call`.
         call : ast.Call
             The call that creates the object.
         """
@@ -280,13 +280,13 @@ class _Writer:
         return statements
 
     def spend(self, nodes):
-        """Add to the number of written nodes, and raise CannotDraw if there are too many.
+        """Count `nodes` more nodes as written, and raise CannotDraw if there are too many.
 
-        Without this limit, a class that contains an object of its own class would never end.
+        Without this limit, expanding a class that creates an object of itself would never end.
         """
         self.left -= nodes
         if self.left < 0:
-            raise CannotDraw("The classes make too many values to draw; paste fewer layers.")
+            raise CannotDraw("The classes create too many values to draw; paste fewer layers.")
 
     # --- Names ---
 

@@ -169,7 +169,7 @@ class _Reading:
         self.held = {}  # names that kept statements assign, in the order in which they are assigned last
         self.own = set()  # functions of the program
         self.gradients = {}  # df of `df = grad(f)`, with the function f
-        self.mapped = {}  # batched of `batched = vmap(f)`, with the call of vmap
+        self.mapped = {}  # batched of `batched = vmap(f)`, with the call to vmap
         self.layers = {}  # loss_fn of `loss_fn = nn.MSELoss()`, with mse_loss
 
     def kept(self, statements):
@@ -341,7 +341,7 @@ class _Reading:
     # --- Statements that compute gradients ---
 
     def backward(self, statement, call):
-        """Record the value that a statement differentiates with `backward` as the value to draw.
+        """Choose the value on which a statement calls `backward` as the value to draw.
 
         Return the list of statements that replace the statement: for `name.backward()` an empty list,
         and for `expression.backward()` a list with a statement that assigns the expression to a name.
@@ -385,7 +385,7 @@ class _Reading:
         return False
 
     def differentiated(self, node):
-        """Return the function whose derivative an expression is, as an ast node, or None.
+        """Return the ast node of the function that an expression differentiates, or None.
 
         For example, the result is f for `grad(f)`, and for the name df after `df = grad(f)`. For a
         second derivative, the result is the constant SECOND.
@@ -468,7 +468,7 @@ SECOND = ast.Constant("the gradient of a gradient")
 
 
 class _Plain(ast.NodeTransformer):
-    """Rewrite calls of PyTorch, JAX and other libraries as simple calls that the playground reads.
+    """Rewrite calls to PyTorch, JAX and other libraries as simple calls for the playground.
 
     For example, `x.double()` becomes x, and `loss_fn(y, t)` becomes mse_loss(y, t). The key or
     generator is removed from calls that draw random numbers.
@@ -518,7 +518,7 @@ class _Plain(ast.NodeTransformer):
         return node
 
     def visit_Assign(self, node):
-        """Replace `v, i = x.max(dim=1)` by `v = x.max(dim=1)`, and so remove the indices i."""
+        """Replace `v, i = x.max(dim=1)` by `v = x.max(dim=1)`, without the indices i."""
         self.generic_visit(node)
         first = node.targets[0]
         if isinstance(first, ast.Tuple) and len(first.elts) == 2 and self.gives_places(node.value):
@@ -535,9 +535,9 @@ class _Plain(ast.NodeTransformer):
         return node.value if node.attr == "values" and self.gives_places(node.value) else node
 
     def gives_places(self, node):
-        """Return True if a node is a call of `max` or `min` that returns values and their indices.
+        """Return True if a node is a call to `max` or `min` that returns values and their indices.
 
-        PyTorch returns both if the call names an axis.
+        PyTorch returns both if an axis is passed.
         """
         if not isinstance(node, ast.Call) or called(node) not in ("max", "min"):
             return False
@@ -550,16 +550,16 @@ class _Plain(ast.NodeTransformer):
 
 
 def _for_each_row(vmap, call):
-    """Return an expression with a list comprehension that replaces a call of a `vmap`.
+    """Return a list-comprehension expression that replaces a call to a function made by `vmap`.
 
     For example, `vmap(f, in_axes=(None, 0))(w, xs)` becomes `stack([f(w, row) for row in xs])`.
 
     Parameters
     ----------
     vmap : ast.Call
-        The call of `vmap` itself, `vmap(f, in_axes=(None, 0))`.
+        The call to `vmap` itself, `vmap(f, in_axes=(None, 0))`.
     call : ast.Call
-        The call of its result, which holds the arguments `(w, xs)`.
+        The call to the resulting function, with the arguments `(w, xs)`.
 
     Raises
     ------

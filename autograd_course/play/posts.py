@@ -34,8 +34,8 @@ def code_of(text):
     """Return (code, left_out): the code in a text, and a list of lines that are not code.
 
     If the text has blocks fenced by ```, only the blocks remain. If it has prompts such as `>>>`, only
-    the lines with a prompt remain, and a program that comes before the first prompt. Tracebacks and
-    the outputs between prompts are removed, but they are not listed.
+    the lines with a prompt and any program before the first prompt remain. Tracebacks and the outputs
+    between prompts are removed without being listed.
 
     Raises
     ------

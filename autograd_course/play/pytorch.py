@@ -174,7 +174,7 @@ class _Torch(ast.NodeTransformer):
         return ast.keyword(name, self.visit(node.value))
 
     def function(self, node, name):
-        """Return the PyTorch expression for a call of the function `name` of the playground.
+        """Return the PyTorch expression for a call to the playground function `name`.
 
         The arguments of the call are already written for PyTorch.
         """

@@ -166,7 +166,7 @@ def read(text):
     inputs = {name: start for name, start in inputs.items() if name in read_names}
     if not inputs:
         raise CannotDraw(
-            f"There is nothing to differentiate with respect to: use a name, {EXAMPLE}, or begin with a line such as x = 2.0."
+            f"There is no input to differentiate with respect to: use a name, {EXAMPLE}, or begin with a line such as x = 2.0."
         )
     return _begun(Program(inputs, statements, output, pasted.upstream, left_out), free)
 
@@ -175,7 +175,7 @@ def _begun(program, free):
     """Return the Program with start values at which its output and its gradients are finite.
 
     For example, log(x - 4) does not start at x = 1. Only the inputs in `free` get new values; the
-    text gives these inputs no value. If none of the values tried works, the Program is returned
+    text contains no values for them. If none of the values tried works, the Program is returned
     unchanged.
     """
     free = [name for name in program.inputs if name in free]
@@ -455,9 +455,9 @@ def _is_key(value):
 
 
 def _libraries(lines):
-    """Return {name: library} for the names that some lines import.
+    """Return {name: library} for the names that `lines` import.
 
-    The name is the one that the text uses, after `as` if there is one. Modules that the playground
+    After `import torch as T`, for example, the name is T. Modules that the playground
     supports are left out.
     """
     found = {}
@@ -548,7 +548,7 @@ def _functions(statements):
 
 
 def _number_draws(statements):
-    """Set the attribute `draw` of each call that draws random numbers to its number, from 0.
+    """Assign a number, from 0, to the attribute `draw` of each call that draws random numbers.
 
     The interpreter uses the number as a seed. Therefore different calls draw different numbers, and
     every run draws the same numbers again.
@@ -584,7 +584,7 @@ def _named_entries(statements):
 def _inputs(statements, plain):
     """Separate the inputs of a text from the statements that compute with them.
 
-    If the text only defines functions and inputs, a call of its last function is added.
+    If the text only defines functions and inputs, a call to its last function is added.
 
     Parameters
     ----------

@@ -192,7 +192,7 @@ def as_python(text, imported=()):
 
 
 def not_python(typed, error):
-    """Return the error message for a text that cannot be read, which says what to write instead.
+    """Return an error message that says what to write in place of a text that cannot be read.
 
     `typed` is the text as it was typed, and `error` is the SyntaxError that Python raised for it.
     """
@@ -479,7 +479,7 @@ class _Reader:
         return token
 
     def application(self, name):
-        """Return the call of the known function `name` as Python.
+        """Return a call to the known function `name` as Python.
 
         The argument is the expression in the brackets that follow, or, without brackets, the factors
         that follow, as in sin 2x.
@@ -553,7 +553,7 @@ def _letters(token, arguments, products, after):
 
 
 def _lines_with_products(tree, variables, imported):
-    """Return the set of the numbers of the lines with a product that Python reads as a call.
+    """Return the line numbers of products that Python would read as calls, as a set.
 
     Examples are x(x + 1), 2 (x + 1) and (x + 1)(x - 1).
 

@@ -150,7 +150,7 @@ def pick(among, trained, last, rng):
 
 
 class Gym(Panel):
-    """Show one problem after another, with boxes for the answers and buttons.
+    """Show one problem after another, with answer boxes and buttons.
 
     The methods `check`, `reveal` and `next` do what the buttons do.
 
@@ -164,7 +164,7 @@ class Gym(Panel):
     problem : Problem
         The problem that is shown.
     boxes : list of widgets
-        The widgets of its boxes.
+        The input widgets for the answer to `problem`.
     """
 
     def __init__(self, lesson):
@@ -296,7 +296,7 @@ class Gym(Panel):
     # --- and is answered
 
     def enter(self):
-        """Check the answers, or show the next problem if this one is done.
+        """Check the answers, or show the next problem if the current problem is done.
 
         This is called when the learner presses Enter in a box.
         """

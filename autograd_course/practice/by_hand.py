@@ -84,7 +84,7 @@ class Asked:
 
 
 def make(key, rng):
-    """Return the Problem of a key such as "hand.nudge", with random numbers from `rng`."""
+    """Return the Problem for a key such as "hand.nudge", with random numbers from `rng`."""
     if key == "hand.order":
         return _order(key, rng)
     if key == "hand.ledger":

@@ -46,7 +46,7 @@ class Puzzle:
     by : str
         The name of the input with respect to which z is differentiated.
     sizes : list of {name: shape}
-        The shapes of the inputs to try. The first ones are drawn.
+        The input shapes for each test. The picture uses the first entry.
     also_right : tuple of str
         Other right answers.
     constants : {name: value}
@@ -493,7 +493,7 @@ TITLES = {key: key.partition(".")[2].replace("_", " ") for key in KEYS}
 
 @dataclass
 class Case:
-    """Hold the numbers with which an answer to a puzzle is tried.
+    """Hold the numbers with which an answer to a puzzle is tested.
 
     Attributes
     ----------
@@ -514,8 +514,8 @@ class Case:
 def cases(name):
     """Return a list of Cases of the puzzle called `name`, with random numbers.
 
-    There is one Case for each entry of the puzzle's `sizes`, and a second one for the first entry. The
-    first Case is drawn.
+    There is one Case for each entry of the puzzle's `sizes`, but two for the first entry. The picture
+    shows the first Case.
     """
     puzzle, rng = (
         PUZZLES[name],
@@ -580,7 +580,7 @@ def flat(jacobian, case):
 
 
 def make(key, rng):
-    """Return the Problem of a key such as "jacobian.softmax".
+    """Return the Problem for a key such as "jacobian.softmax".
 
     There is only one problem for each key; `rng` is not used.
     """
@@ -664,7 +664,7 @@ def _judge(name, line):
 
 
 def _index_hint(line, case):
-    """Return a hint for a line that reads outside an array, or "" for any other line."""
+    """Return a hint for a line that uses an index out of range, or "" for any other line."""
     got, outside = np.zeros(case.right.shape), []
     for place in np.ndindex(case.right.shape):
         try:

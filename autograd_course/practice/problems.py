@@ -56,8 +56,8 @@ class Problem:
         Markdown, with formulas between dollar signs.
     boxes : list of Box
     judge : callable
-        `judge(texts)` takes the texts in the boxes. It returns a list with a Mark for each box, or
-        None for an empty text.
+        `judge(texts)` takes the texts in the boxes. It returns a list with one item
+        for each box: a Mark, or None if the text is empty.
     picture : callable
         `picture(texts, marks)` returns the Picture beside the question. `marks` is the result of
         `judge`, or [] before the first check.
@@ -80,7 +80,7 @@ class Problem:
 
 
 def judged(texts, judge_one):
-    """Return a list with a Mark for each text, or None for an empty text.
+    """Return a list with one item for each text: a Mark, or None if the text is empty.
 
     `judge_one(i, text)` judges the text in box i. It returns a Mark, or raises ValueError if the
     text cannot be read; the message of the error is then the hint.

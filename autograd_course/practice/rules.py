@@ -65,7 +65,7 @@ TITLES = {
 
 
 def make(key, rng):
-    """Return the Problem of a key such as "rule.multiply.x".
+    """Return the Problem for a key such as "rule.multiply.x".
 
     There is only one problem for each key; `rng` is not used.
     """
@@ -113,10 +113,10 @@ DERIVED = {
 
 @cache
 def tried_on(name):
-    """Return (inputs, keywords) with which `expect_rule` tries a rule of the row called `name`.
+    """Return (inputs, keywords) with which `expect_rule` tests a rule of the row called `name`.
 
-    `inputs` is a list of tuples of arrays. It is None for an elementwise row, for which `expect_rule`
-    chooses the inputs.
+    `inputs` is a list of tuples of arrays. For an elementwise row, `inputs` is None, and
+    `expect_rule` chooses the inputs.
     """
     if name == "where":  # c is a condition
         return [

@@ -131,7 +131,7 @@ def unaided(name, rule, my_check):
     Returns
     -------
     Verdict
-        An error that the learner's functions raise becomes part of the Verdict. No error is raised.
+        If one of the learner's functions raises an error, the Verdict reports it.
     """
     task = TASKS.get(str(name))
     if task is None:
@@ -292,7 +292,7 @@ def _said(my_check, task, rule, x):
                 "your check",
                 brief(answer),
                 "True or False",
-                "Let your check return a single bool, for example np.allclose(…).",
+                "Make your check return a single bool, for example the result of np.allclose(…).",
             )
         answers.add(bool(answer))
     if len(answers) > 1:

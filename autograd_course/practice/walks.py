@@ -154,8 +154,8 @@ def _calculation(key, rng):
 def _fair(walk, key):
     """Return True if a graph makes a fair problem.
 
-    Its numbers are easy to compute, no operation is at a kink, and the usual mistakes lead to a wrong
-    number.
+    In a fair problem, the numbers are easy to compute, no operation is at a kink, and the usual
+    mistakes lead to a wrong number.
     """
     numbers = [float(node.value) for node in walk.nodes] + walk.right
     several = [node for node in walk.cards if len(walk.leaving(node)) > 1]
@@ -447,7 +447,8 @@ def _follows(walk, key, got, given, right):
     Parameters
     ----------
     walk : Walk
-    key : the key of the card.
+    key : hashable
+        The key of the card.
     got : float
         The learner's answer for the card.
     given : {number of a box: float}

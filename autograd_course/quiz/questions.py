@@ -77,7 +77,7 @@ def _agrees(text, answer, tolerance):
 
 
 def numbers_of(text):
-    """Split a text with several numbers into a list of texts, one for each number.
+    """Split a text with several numbers into a list of strings, one for each number.
 
     Examples of texts are "5, 7, 9", "[5 7 9]", "0,5; 0,7", "tensor([5., 7.])" and "3 * 4, log 10".
     """
@@ -138,7 +138,7 @@ class Panel(widgets.VBox):
     text : str
         The static version as plain text, without answers.
     asks : str or None
-        The name of the prediction that the box asks, if any. `children[0]` is then its Ask.
+        The name of the prediction in the box, if any. `children[0]` is then its Ask.
     """
 
     def __init__(self, children, html, text, asks=None):
@@ -183,7 +183,7 @@ def fold(summary, markdown):
 
 
 def missing(what, name):
-    """Return a Panel with the message that there is no question of this name.
+    """Return a Panel with the message that no question is called `name`.
 
     `what` is the kind of question: "prediction", "lesson" or "card".
     """

@@ -790,7 +790,7 @@ CONTRACTS = [
 
 
 def outcomes(statement=None, contracts=CONTRACTS, folder=HOME):
-    """Run the contracts on the engine without a Statement, and return a list of their results.
+    """Run the contracts on the engine with a Statement deleted, and return their results.
 
     Parameters
     ----------
@@ -820,7 +820,7 @@ def reached(statement):
     """Return a list of the contracts that run a Statement.
 
     The list contains all contracts if the statement runs while the engine is loaded, or if it is a
-    `global` statement, which does not run itself.
+    `global` statement, which Python never executes.
     """
     loading, *each = _lines()
     own = {
@@ -833,7 +833,7 @@ def reached(statement):
 
 @cache
 def _lines():
-    """Return a list of sets {(path, line number), …} of lines of the engine that run.
+    """Return the lines of the engine that run, as a list of sets {(path, line number), …}.
 
     The first set contains the lines that run while the engine is loaded. Each further set contains
     the lines that one contract runs, in the order of CONTRACTS.
@@ -898,7 +898,7 @@ def _failed(error):
 
 
 def said(value):
-    """Return the text of a value, with numbers rounded to nine decimals and arrays as lists."""
+    """Return a value as text, with numbers rounded to nine decimals and arrays as lists."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, (tuple, list)):

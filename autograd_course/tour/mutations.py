@@ -80,7 +80,7 @@ def files(folder=HOME):
 
 
 def statements(file, folder=HOME):
-    """Return a list of all Statements in a file, also of statements inside other statements.
+    """Return a list of all Statements in a file, including those inside other statements.
 
     Docstrings, imports, `pass`, and the `def` and `class` statements are left out.
     """
@@ -92,7 +92,7 @@ def _read(file, folder):
     """Parse a file, and return (tree, {Statement: (body, node)}).
 
     `node` is the node of the Statement in the syntax tree, and `body` is the list of statements that
-    contains this node. A call of `__step__` is added to the start of every loop in the tree, to count
+    contains this node. A call to `__step__` is added to the start of every loop in the tree, to count
     its iterations.
     """
     text = (folder / f"{file}.py").read_text(encoding="utf-8")

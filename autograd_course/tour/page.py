@@ -131,7 +131,7 @@ def of_part(key):
 
 @cache
 def home(name):
-    """Return (key, number) for the place of a Definition on the page, given its name, or None.
+    """Return the place (key, number) on the page of the Definition called `name`, or None.
 
     `key` is the key of the part in PARTS, and `number` is the index of the first entry of this part
     that lists the name. The result is None if no part lists it.
@@ -263,10 +263,10 @@ def delete_lines(key):
 
 @cache
 def results(statement):
-    """Return [(contract, result, mark), …] for all contracts on the engine without a Statement.
+    """Return [(contract, result, mark), …] for all contracts, with a Statement of the engine deleted.
 
     The result is text. The mark is a key of MARKS, such as "right" or "another number". A contract
-    that does not run the statement is not run again, and has its right result.
+    that does not run the statement is not run again; its result is the right one.
     """
     run = reached(statement)
     came = dict(zip(run, outcomes(statement, run)))

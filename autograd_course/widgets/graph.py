@@ -79,7 +79,7 @@ def draw_graph(output, gradients=True):
     Raises
     ------
     RuntimeError
-        If the `.data` of a Tensor was changed after the graph was computed, as in `backward`.
+        If the `.data` of a Tensor was changed after the graph was computed.
     """
     nodes = read(output, gradients)
     text = describe(nodes, gradients)
@@ -198,7 +198,7 @@ def _ways(tensor):
 
 
 def _reached(tensors):
-    """Return the ids of the Tensors that a backward pass from the last one reaches.
+    """Return the ids of the Tensors that a backward pass from the last Tensor reaches.
 
     The backward pass is not run. `tensors` is the result of `order`.
     """
@@ -248,7 +248,7 @@ def _local(tensor, passed):
 
 
 def describe(nodes, gradients=True):
-    """Return a text that describes a graph, with one line for each node.
+    """Return a description of a graph as text, with one line for each node.
 
     `nodes` is the result of `read`. `gradients` is False if the graph was read without gradients.
     """
@@ -310,7 +310,7 @@ def is_constant(node):
 
 
 def brief(x):
-    """Return a short text for an array: its number if it is a scalar, else its shape and range."""
+    """Return an array as short text: its value if it is a scalar, else its shape and range."""
     if x.ndim == 0:
         return number(float(x))
     return f"{x.shape}" + (f" {_range(x)}" if x.size else "")
@@ -324,8 +324,8 @@ def _entries(x):
 def contents(x):
     """Return the contents of an array as text.
 
-    A scalar is written with all its digits. Of a large array, only the first and last entries are
-    written.
+    A scalar is written with all its digits. For a large array, only the first and last entries
+    are written.
     """
     return (
         repr(float(x))
@@ -339,7 +339,7 @@ def _range(x):
 
 
 def _params(node):
-    """Return a list of texts such as "axis=0" for the keyword arguments of a node's operation.
+    """Return a list of strings such as "axis=0" for the keyword arguments of a node's operation.
 
     Arguments that are None or False, or that are too long, are left out.
     """

@@ -47,7 +47,7 @@ def live_graph(f, /, **arguments):
     of `f`, or, for a computed Tensor, a variable of the calling notebook. The larger the gradient that
     an arrow carries, the wider the arrow; two strokes cross the arrow if the gradient is 0. The control
     "show:" prints the entries of an array and of its gradient. In a graph of more than 20 values, each
-    call of a module of nn is drawn as a box, which the control "open:" opens. Your objects do not
+    call to an nn module is drawn as a box, which the control "open:" opens. Your objects do not
     change: no `.grad`, no `.name`, no value. An error that `f` raises is not caught.
 
     Parameters
@@ -64,8 +64,8 @@ def live_graph(f, /, **arguments):
           numbers, `f` gets a Tensor that requires a gradient; for a range, it gets a plain int; for
           a list of other objects, it gets the chosen object;
         - an array, drawn by its shape and range: `f` gets a Tensor that requires a gradient, or the
-          array itself if it holds integers. Pass a Tensor to decide this yourself. Two controls move
-          one entry of the arrays at a time;
+          array itself if it holds integers. Pass a Tensor to decide this yourself. With two
+          controls, you choose one entry of the arrays and change its value;
         - a function or a module, which `f` gets unchanged.
 
     Returns
@@ -87,9 +87,9 @@ def live_graph(f, /, **arguments):
         sliders, arrays, run = _function(f, arguments)
     elif isinstance(f, tape.Tensor):
         raise TypeError(
-            f"live_graph: expected no arguments besides the computed Tensor, whose leaves "
-            f"have the sliders, got {', '.join(arguments)}; pass the function that computes the "
-            "Tensor instead"
+            f"live_graph: expected no arguments besides the computed Tensor, got "
+            f"{', '.join(arguments)}; pass the function that computes the Tensor, "
+            "or leave out the arguments"
         )
     else:
         raise TypeError(
@@ -173,7 +173,7 @@ def entry(name, index):
 
 
 def _entries(arrays):
-    """Return {label: (name, index)} for the entries of arrays that the user can move.
+    """Return {label: (name, index)} for the array entries that the user can change.
 
     `arrays` is {name: array}. A label is, for example, "x[0, 1]". Integer arrays are left out, and
     only the first MOVABLE entries of an array are included.
@@ -294,7 +294,7 @@ def _watched(f, args, kwargs):
     """Call `f(*args, **kwargs)`, and return (result, variables, calls).
 
     `variables` is {name: value} of the local variables of `f` when it returned. `calls` lists the
-    calls of modules as (module, start, end), outermost first. A Tensor was computed in such a call if
+    calls to modules as (module, start, end), outermost first. A Tensor was computed in such a call if
     its number is between `start` and `end`.
     """
     before, here = sys.getprofile(), sys._getframe()
@@ -337,7 +337,7 @@ def _paths(variables):
 
 
 def _recorded(output):
-    """Return (sliders, arrays, run) for a Tensor that is already computed, as `_function` does.
+    """Return (sliders, arrays, run), as `_function` does, for a Tensor that is already computed.
 
     `run(values, arrays)` calls the recorded operations again, with new values for the leaves.
     """
@@ -392,7 +392,7 @@ def _recorded(output):
 
 
 def _closed(calls, opened):
-    """Return a list of the calls of modules that are drawn as boxes while one module is open.
+    """Return a list of the calls to modules that are drawn as boxes while one module is open.
 
     `calls` is a list of Call, and `opened` is the path of the open module, EVERYTHING or NOTHING. Of
     nested calls, only the outermost is included.
@@ -410,7 +410,7 @@ def _closed(calls, opened):
 
 
 def _fold(nodes, call, born):
-    """Return the nodes of a graph, with all nodes of one call of a module merged into one node.
+    """Return the nodes of a graph, with all nodes of one call to a module merged into one node.
 
     If more than one result of the call is used outside the module, the nodes are returned unchanged.
 

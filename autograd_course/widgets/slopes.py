@@ -78,7 +78,7 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
     A third panel shows the errors of the finite differences over the step.
 
         slope_explorer(ag.tanh)                                 # any elementwise operation
-        slope_explorer(ag.multiply, y=3.0)                      # x moves, y starts at 3; `moving` can be changed to y
+        slope_explorer(ag.multiply, y=3.0)                      # x varies, y starts at 3; `moving` can be changed to y
         slope_explorer(lambda x: ag.exp(-x * x), x=(-2.0, 2.0, 0.5))
         slope_explorer(ag.tanh, rule=lambda g, z, x: g * (1 - z))       # your own rule against finite differences
 
@@ -88,13 +88,13 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
         An elementwise operation of the library, or a function of numbers that returns a number. Unless
         `rule` is given, `ag.grad` must be able to differentiate it.
     rule : callable, optional
-        Your own rule for the slope with respect to the argument that moves. It takes the arguments of
+        Your own rule for the slope with respect to the argument that varies. It takes the arguments of
         `f`, or g, z and the arguments of `f`, as the rules of the library do. A rule that is not
         written yet (`...`) is not drawn.
     against : str
-        "x" to draw the slope over the input, or "z" to draw it over the output.
+        "x" to plot the slope against the input, or "z" to plot it against the output.
     moving : str, optional
-        The name of the argument that moves first. By default, the first argument that has a slope.
+        The name of the argument to vary first. By default, the first argument that has a slope.
     h : sequence of float
         The steps to choose from.
     **arguments
@@ -140,7 +140,7 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
     moving = moving or movable[0]
     if moving not in movable:
         raise ValueError(
-            f"slope_explorer: expected `moving` to name an argument of {subject.name} that can move ({', '.join(movable)}), got {moving!r}"
+            f"slope_explorer: expected `moving` to name an argument of {subject.name} that can vary ({', '.join(movable)}), got {moving!r}"
         )
 
     @lru_cache(
@@ -149,7 +149,7 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
     def still(moving, *xs):
         """Return the _Still for the argument `moving` and the values `xs` of the others.
 
-        `xs` holds None for the argument that moves.
+        `xs` holds None for the argument that varies.
         """
         return _Still(subject, subject.names.index(moving), xs, _span(specs[moving]), against)
 
@@ -185,11 +185,11 @@ class _Subject:
     names : list of str
         The names of its arguments.
     sloped : list of str
-        The names of the arguments with respect to which it has a slope.
+        The names of the arguments with respect to which the function has a slope.
     starts : {name: number}
         The default values of its arguments.
     usual : list
-        The usual slider of each argument.
+        The default slider of each argument.
     domain : str
         The domain in words, or "".
     waits : bool
@@ -221,7 +221,7 @@ class _Subject:
             self.starts = {p.name: p.default for p in given if isinstance(p.default, (int, float))}
         if not self.names:
             raise TypeError(
-                f"slope_explorer: {self.name} takes no arguments, so nothing can move; write it as a function of x"
+                f"slope_explorer: {self.name} takes no arguments, so nothing can vary; write it as a function of x"
             )
         usual, self.domain = ROWS.get(self.name, ([], ""))
         self.usual = (usual + [RANGE] * len(self.names))[: len(self.names)]
@@ -264,8 +264,8 @@ class _Subject:
 def _spec(given, usual):
     """Return the slider for an argument, in one of the forms that `explore` expects.
 
-    `given` is what the caller passed: None, a start value, or a slider. `usual` is the usual slider of
-    the argument.
+    `given` is what the caller passed: None, a start value, or a slider. `usual` is the default slider
+    of the argument.
     """
     if given is None:
         return usual
@@ -357,13 +357,13 @@ class _Still:
     ----------
     subject : _Subject
     i : int
-        The number of the argument that moves.
+        The number of the argument that varies.
     xs : tuple
-        The values of all arguments; the value of the argument that moves is ignored.
+        The values of all arguments; the value of the argument that varies is ignored.
     span : (float, float)
-        The limits between which the argument moves.
+        The limits between which this argument varies.
     against : str
-        "x" to draw the slope over the input, or "z" to draw it over the output.
+        "x" to plot the slope against the input, or "z" to plot it against the output.
     """
 
     def __init__(self, subject, i, xs, span, against):
@@ -392,7 +392,7 @@ class _Still:
         self.jumps = curve.jumps
 
         def heights(poles, *lines):
-            """Return a list of the y of all points in the lines, except points close to a pole."""
+            """Return the y-coordinates of all points on `lines`, except those close to a pole."""
             near = 0.03 * (span[1] - span[0])
             return [
                 y for line in lines for x, y in line if all(abs(x - pole) > near for pole in poles)
@@ -438,7 +438,7 @@ class _Still:
         )
 
     def _places(self, curve):
-        """Return a list of the x at which to measure the slope.
+        """Return a list of the x-coordinates at which to measure the slope.
 
         They are evenly spaced in the panel of the slope. `curve` is the Pieces of the function.
         """
@@ -624,9 +624,9 @@ class _Here:
 
 
 def _words(p):
-    """Return [point, special, differences], the texts that describe a _Here.
+    """Return [point, special, differences], three strings that describe a _Here.
 
-    The second text is about a jump or a kink at the point, and is "" elsewhere.
+    The second string is about a jump or a kink at the point, and is "" elsewhere.
     """
     z, still = _ten(p.z) if p.z else "0", p.still
     point = f"{still.name} at {p.here}: "

@@ -424,14 +424,14 @@ class _Walk(Story):
     def of_numbers(self, node, source, g, slot, gx, name):
         """Return (lines, sentence) for a gradient that passes from one number to another.
 
-        The line shows the product of local and upstream gradient.
+        The only line shows the product of local and upstream gradient.
 
         Parameters
         ----------
         node : Tensor
             The visited Tensor.
         source : str
-            Its name.
+            The name of `node`.
         g : ndarray
             The gradient with which it was visited.
         slot : int
@@ -503,8 +503,8 @@ class _Walk(Story):
     def arrive(self, key, name, gx):
         """Add the gradient `gx` to the running sum of the value `key`, and return (sum, sentence).
 
-        Both are texts, and "" if there is nothing to report. A gradient that arrives after the last
-        visit of the value is recorded as lost.
+        Both are strings, and "" if there is nothing to report. A gradient that arrives after the last
+        visit to the value is recorded as lost.
         """
         turn, leaf = self.turn(key), self.nodes[key].op is None
         if turn is None and key in self.turns:
@@ -537,7 +537,7 @@ class _Walk(Story):
         return total, " ".join(say)
 
     def turn(self, key):
-        """Return the number of the next visit of the value `key`, or None if there is none."""
+        """Return the number of the next visit to the value `key`, or None if it is not visited again."""
         turns = self.turns.get(key, ())
         following = bisect_right(turns, self.place[0])
         return turns[following] if following < len(turns) else None
@@ -572,7 +572,7 @@ class _Walk(Story):
     def waiting(self):
         """Return [(name, gradient so far, remark), …] for the waiting values and the lost gradients.
 
-        The waiting values come first, in the order of their visits. All entries are texts.
+        The waiting values come first, in the order of their visits. All entries are strings.
         """
         turns = {key: self.turn(key) for key in self.waits}
         rows = []
@@ -597,7 +597,7 @@ class _Walk(Story):
 
 
 def show(x):
-    """Return an array as short text: all of up to four numbers, or else its shape and range."""
+    """Return an array as short text: up to four entries in full, else its shape and range."""
     if x.ndim == 1 and 0 < x.size <= 4:
         return f"[{', '.join(number(float(entry)) for entry in x)}]"
     if x.size > 1 and x.min() == x.max():
@@ -620,8 +620,8 @@ def _same(a, b):
 def moves(a, rate, b):
     """Return a phrase such as "L moves 3 times as far as x", for the names `a` and `b`.
 
-    `rate` is the derivative of the first with respect to the second. If it is negative, the phrase ends
-    with "the other way".
+    `rate` is the derivative of `a` with respect to `b`. If it is negative, the phrase ends with
+    "the other way".
     """
     rate, other = show(np.abs(rate)), ", the other way" * bool(rate < 0)
     if rate == "0":
@@ -756,9 +756,9 @@ def _list(title, rows, room, colour, flex):
     ----------
     title : str
     rows : list of (str, str, str)
-        A label, some words, and a number, which is written in the colour.
+        A label, some words, and a number, which is written in `colour`.
     room : int
-        The number of rows of the longest such list of all steps, for which there is space.
+        The number of rows to leave space for: the most that this list has in any step.
     colour, flex : str
         CSS values.
     """

@@ -476,10 +476,10 @@ def test_refusals():
         (lambda: slope_explorer(ag.tanh, against="y"), "expected against=.x.* got 'y'"),
         (
             lambda: slope_explorer(ag.where, moving="c"),
-            "argument of where that can move .x, y., got 'c'",
+            "argument of where that can vary .x, y., got 'c'",
         ),
         (lambda: slope_explorer(lambda w, h: w * h), "must not have an argument called h"),
-        (lambda: slope_explorer(lambda: 1.0), "takes no arguments, so nothing can move"),
+        (lambda: slope_explorer(lambda: 1.0), "takes no arguments, so nothing can vary"),
         (
             lambda: slope_explorer(ag.tanh, rule=lambda g, z: g),
             "rule takes 2 arguments; write it as lambda x: … or",
