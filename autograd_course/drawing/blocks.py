@@ -162,7 +162,7 @@ def _reduce(operation, arrays):
 def _misfit(shapes, blocks, sign, formula):
     """Return a Picture of arrays whose shapes cannot be broadcast, with the axes that do not fit.
 
-    `shapes` is a dict from the name of each array to its shape, and `blocks` to its numbers or
+    `shapes` and `blocks` are dicts from the name of each array to its shape, and to its numbers or
     None. `sign` is drawn between the arrays.
     """
     said = [
