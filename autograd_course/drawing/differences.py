@@ -17,8 +17,8 @@ def against_steps(plot, hs, errors, floor, now=None):
     hs : list of float
         The steps.
     errors : dict
-        For each method, its name and the list of its errors, one per step. The first method is
-        drawn with circles, the others with squares.
+        A dict from the name of each method to the list of its errors, one per step. The first
+        method is drawn with circles, the others with squares.
     floor : float
         The height at which smaller errors, such as 0, are drawn.
     now : float, optional
