@@ -57,7 +57,7 @@ def words(x, y, text, colour=style.INK, anchor="middle", size=14, halo=False, mo
     text : str
         The text, as SVG markup.
     colour : str
-        A colour of style.py. For some colours, a darker one that is legible in text is used.
+        A colour of style.py. Colours too pale for text are replaced by a darker shade.
     anchor : str
         "start", "middle" or "end".
     size : float
