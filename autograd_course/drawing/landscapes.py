@@ -34,7 +34,7 @@ ROWS, COLUMNS = 60, 90  # points of the grid on which a classifier is evaluated
 def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
     """Return a Picture of a loss over two weights, as contours, with the paths of optimizers.
 
-    The contours are darker where the loss is lower. To play the steps, draw the picture with
+    The contours are darker where the loss is lower. To animate the steps, draw the picture with
     `explore` for each step in range(n).
 
     Parameters
@@ -43,7 +43,8 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
         The loss: takes two arrays of the same shape and returns an array of this shape. Define it
         only once, because its contours are cached.
     paths : dict
-        For each optimizer, its name and the points that it visited, of shape (n, 2). At most five.
+        A dict from the name of each optimizer, at most five, to the points that it visited, an
+        array of shape (n, 2).
     span : ((float, float), (float, float))
         The lowest and the highest value of the first weight, and of the second weight.
     step : int, optional
