@@ -234,9 +234,9 @@ def needs_facts(hint):
 
 
 def said(error):
-    """Return the text of an error, or a replacement if its `__str__` fails.
+    """Return the message of an error, or a replacement if its `__str__` fails.
 
-    The text of a RecursionError is cut after "exceeded", because the rest depends on where the
+    The message of a RecursionError is cut after "exceeded", because the rest depends on where the
     recursion stopped.
     """
     try:
