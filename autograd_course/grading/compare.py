@@ -41,8 +41,8 @@ def expect(
     got, expected : object
         The learner's value and the right value.
     tried, shown : str or callable
-        Texts for the verdict: what was tried, and a description to show in place of `expected`. A
-        function is called without arguments, and only if a verdict needs its text.
+        What was tried, and a description to show in the verdict in place of `expected`. A
+        callable returns this string, and is called only if the check fails.
     hints : sequence
         Hints for wrong values, tried in order. A pair (wrong, hint) applies if `got` equals the
         value `wrong`, or the result of the function `wrong` for the same `args`. Any other hint is
@@ -158,9 +158,9 @@ def _arrays(got, args):
 
 
 def _with_marks(call, arrays):
-    """Return (result of `call()`, True if the call wrote into one of the arrays).
+    """Return the result of `call()`, and True if the call wrote into one of the arrays.
 
-    The arrays are filled with the number 99 during the call, and get their values back afterwards.
+    The arrays are filled with the number 99 before the call, and restored after it.
     """
     held = [array.copy() for array in arrays]
     for array in arrays:
@@ -322,6 +322,11 @@ def expect_own_work(function, args, banned, hint):
 
     `function` is called with `args`. `banned` holds the names of the forbidden functions, such as
     "hvp" or "Tensor.backward", and `hint` is the hint for a learner who uses one of them.
+
+    Raises
+    ------
+    Wrong
+        If `function` is or calls one of the forbidden functions.
     """
     with calls_of(*banned, scope=getattr(function, "__globals__", ())) as called:
         returned(function, *args, tried="your function", shown="a result")
