@@ -290,7 +290,7 @@ def expect_over(
     build : callable
         Takes a Draw and returns the arguments of one call, as a tuple.
     first : sequence of tuples
-        Arguments that are tried first. The others come from `build`.
+        The arguments of calls to try before those that `build` returns.
     hints : sequence
         Hints as for `expect`. A pair (wrong function, hint) applies only if the wrong function
         agrees with the learner's function on other draws too.
@@ -415,8 +415,8 @@ def where_it_may_turn(answer, least=NUMBERS[0], most=NUMBERS[1]):
     """Return values at which the behaviour of an answer may change, according to its code.
 
     For each number c in the code, with an absolute value from `least` to `most`, these are c, 1.001
-    c, 0.999 c and 3 c. The value midway between each number and the next one is added. All values
-    are returned with both signs.
+    c, 0.999 c and 3 c. The midpoint of every two neighbouring numbers is added. All values are
+    returned with both signs.
     """
     some = [c for c in numbers_of(answer) if least <= c <= most]
     values = [c * by for c in some for by in (1, 1.001, 0.999, 3)] + [
@@ -542,12 +542,12 @@ def _expect_result_kept(function, args, later, tried):
 
 
 def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
-    """Return `cause` if it explains nearly all wrong results of the learner's function.
+    """Return `cause` if it explains most of the wrong results of the learner's function.
 
-    These are at least two results, and at least two thirds of all wrong ones. Otherwise return a
-    Cause that names a call on which the answer is right, or an empty Cause if there is no such
-    call. Calls on which many wrong answers are right are not named, and neither is `here`, the call
-    that the verdict shows. `draws()` returns an iterator over the arguments of all calls.
+    It must explain at least two results, and at least two thirds of all wrong results. Otherwise
+    return a Cause that names a call on which the answer is right, or an empty Cause if there is no
+    such call. The Cause never names a call on which many wrong answers are right, or `here`, the
+    call that the verdict shows. `draws()` returns an iterator over the arguments of all calls.
     """
     well, wrong, recognisers = [], [], [one for one in hints if not isinstance(one, tuple)]
     for args in islice(draws(), 60):
