@@ -151,7 +151,7 @@ def likely_cause(got, expected, hints, args, rtol, atol, letters=(), function=No
     Returns
     -------
     Cause
-        An empty Cause if none is recognised.
+        The likely Cause, or an empty Cause if no cause is recognised.
     """
     for hint in hints:
         if isinstance(hint, tuple):
