@@ -22,8 +22,8 @@ from .verdict import NotYet, Wrong
 def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **params):
     """Stop the check unless `rule` agrees with the rule of argument `arg` in `row`.
 
-    The rule is tried on floats, as in the engine: on numbers, on one array in every place, on
-    arrays, on arrays that broadcast, and on the grid of SPECIAL numbers (0, below 0, large, small)
+    The rule is tried on floats, as in the engine: on numbers, on one array passed as every input,
+    on arrays, on arrays that broadcast, and on the grid of SPECIAL numbers (0, below 0, large, small)
     wherever the row has a slope. Each input is tried twice, with a random upstream gradient, and
     the rule must not change its arguments. The rule is not tried at a kink, where the exercise
     decides which value is right.
@@ -45,7 +45,7 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **param
     hints : sequence
         Pairs (wrong rule, hint), which are tried before those of `of_rule`.
     **params
-        The row's keyword arguments. An axis is tried as it is, and counted from the end.
+        The row's keyword arguments. An axis is tried as given, and also counted from the end.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def as_given(row, given):
 
 
 def _as_the_engine(given, arg):
-    """Return the arguments of a rule with input `arg` as a NumPy scalar, if it is a number.
+    """Return the arguments of a rule, with input `arg` converted to a NumPy scalar if it is a number.
 
     The engine passes numbers in this form, so a rule may use their methods, such as `astype`.
     `given` is the tuple (g, z, x, y, …).
@@ -161,7 +161,7 @@ def _both_axes(inputs, params):
     """Return a list with the row's keyword arguments `params`, in one or two versions.
 
     If they contain an axis that is counted from the start, the second version counts this axis from
-    the end. `inputs` are needed for the number of axes.
+    the end. The first array in `inputs` determines the number of axes.
     """
     axis = params.get("axis")
     return (
@@ -254,9 +254,9 @@ def _right(row, arg, whole, params):
 
 
 def rule_cases(row, inputs, params):
-    """Return a list of arguments (g, z, x, y, …) on which a rule is tried.
+    """Return a list of tuples (g, z, x, y, …), the arguments with which a rule is tested.
 
-    The first ones are numbers, so that the learner can work out a verdict on them by hand.
+    The first tuples contain single numbers, so that the learner can check a verdict by hand.
     `inputs`, a list of (x, y, …), replaces the default inputs, and `params` are the row's keyword
     arguments.
     """
@@ -294,7 +294,9 @@ SPECIAL = [-30.0, -2.0, -1.3, 0.0, 0.7, 1.0, 2.0, 3.0, 30.0, 1e-6]
 
 @lru_cache(maxsize=128)
 def special_points(row, arg):
-    """Sort the special inputs of an elementwise row by the slope with respect to input `arg`.
+    """Classify the special inputs of an elementwise row by the slope with respect to input `arg`.
+
+    The slope may exist, jump or be undefined.
 
     The inputs are the points of the grid SPECIAL at which the row has a value. A point is a list of
     inputs (x, y, …). A condition, such as the first input of `where`, takes the values True and
@@ -350,9 +352,9 @@ def special_points(row, arg):
 
 @lru_cache(maxsize=128)
 def _special_cases(row, arg):
-    """Return the rule's arguments (g, z, x, y, …) at the special points with a single slope.
+    """Return a list of the rule's arguments (g, z, x, y, …) at each special point with a single slope.
 
-    The last entry of the list has all of these points in one array.
+    In the last tuple, each argument is an array over all of these points.
     """
     rng, points = np.random.default_rng(4), special_points(row, arg)[0]
     inputs = [*points, [np.array(column) for column in zip(*points)]] if points else []
