@@ -27,10 +27,10 @@ def same(got, expected, rtol, atol):
 
 
 def typed(x):
-    """Return a typed answer with its text in lower case and without spaces around it.
+    """Return `x`, an answer that the learner typed, in lower case and without surrounding spaces.
 
-    Texts inside a tuple or list are changed in the same way, and other values are returned as they
-    are. Only typed answers are changed, not the results of functions.
+    Strings inside a tuple or list are changed in the same way; other values are returned unchanged.
+    Do not pass the result of a learner's function, where case and spaces matter.
     """
     return (
         type(x)(map(typed, x))
