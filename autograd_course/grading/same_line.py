@@ -129,8 +129,8 @@ def same_line(mine, row=None, argument=0):
     Parameters
     ----------
     mine : callable or dict
-        The learner's rule; or, for each row, a list of rules, one for each argument. None in a list
-        leaves its argument out, such as the condition of `where`, which has no rule.
+        The learner's rule, or a dict from rows to lists of rules, one for each argument. A None in
+        the list stands for an argument without a rule, such as the condition of `where`.
     row : Primitive, optional
         The row to which a single rule belongs, such as ag.multiply.
     argument : int
@@ -139,8 +139,8 @@ def same_line(mine, row=None, argument=0):
     Returns
     -------
     Comparison
-        A verdict on each rule. A mistake of the learner is shown and never raised. The verdicts
-        are:
+        A verdict on each rule. Errors that a learner's rule raises are shown, not raised. The
+        verdicts are:
 
         - "same line", or "same line, other letters";
         - "different, and right";
