@@ -122,7 +122,7 @@ def bounded(function, *args, most=None):
 
 @contextmanager
 def _ringing(ring):
-    """Call `ring` every LONGEST seconds during the block, or never if signals do not exist."""
+    """Call `ring` every LONGEST seconds during the block, or never on a system without signals."""
     try:
         before = _signal.signal(
             signal.SIGALRM, ring
