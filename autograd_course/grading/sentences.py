@@ -190,8 +190,8 @@ def _instead(name):
 def _of_part(part, text):
     """Return a sentence about a single part of an answer, or `text` if `part` is None.
 
-    The sentence begins with the name of the part. If all other parts are right, it ends with this
-    fact.
+    The sentence begins with the name of the part. If all other parts are right, the sentence ends
+    by telling the learner so.
     """
     if not part:
         return text
