@@ -118,7 +118,7 @@ def digits_learning(images, labels, answers, accuracies, passes):
     images : array of shape (n, 8, 8)
         The images to show.
     labels, answers : array of shape (n,)
-        The true digits, and the digits that the model answers after `passes` passes.
+        The true digits, and the digits that the model predicts after `passes` passes.
     accuracies : sequence of float
         The accuracy on all held-out digits, from 0 to 1, before the first pass and after each pass.
     passes : int
