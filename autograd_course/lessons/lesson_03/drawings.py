@@ -10,7 +10,7 @@ def grown_rectangle(x, y, dx, dy):
     """Draw the area x·y of a rectangle, and the area that it gains if its sides grow by dx and dy.
 
     The gain has three parts: the strips dx·y and x·dy, and the corner dx·dy. `dx` and `dy` are at
-    most 1, and a negative one makes the rectangle smaller.
+    most 1, and a negative value makes the rectangle smaller.
     """
     scale = 400 / (x + 1)
     plot = Axes((40, 40, 400, scale * (y + 1)), (0, x + 1), (0, y + 1))
