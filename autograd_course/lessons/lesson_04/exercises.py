@@ -198,7 +198,7 @@ def _expect(rule, row, arg, inputs, mistakes):
 
 
 def _bounds(d):
-    """Return random g, z, x, low and high for the op clip, with values of x at each bound and just beyond it.
+    """Return random g, z, x, low and high for the op `clip`, with values of x at each bound and just beyond it.
 
     `d` is the Draw that supplies the random numbers.
     """
@@ -209,7 +209,7 @@ def _bounds(d):
 
 
 def _choices(d):
-    """Return random g, z, condition, x and y for the op where. `d` is the Draw that supplies them."""
+    """Return random g, z, condition, x and y for the op `where`, supplied by the Draw `d`."""
     shape = d.shape(0, 1, 2, 3)
     c, x, y = d.places(2, *shape) > 0, d(*shape), d(*shape)
     return d.g(*shape), np.where(c, x, y), c, x, y
