@@ -18,8 +18,8 @@ from ...widgets.stepper import frames, picture
 def visits(order):
     """Yield (node, g, grads) for each Tensor `node` in `order`, the first of which is the output.
 
-    `g` is the gradient that has reached the node by its turn. It is incomplete if a user of the
-    node comes later in `order`. `grads` holds the gradient that the node sends to each of its
+    `g` is the gradient that has reached the node when it is visited. This gradient is incomplete if
+    a user of the node comes later in `order`. `grads` holds the gradient that the node sends to each of its
     inputs, or None for an input that does not require a gradient.
     """
     ledger = {id(order[0]): np.ones_like(order[0].data)}
