@@ -27,7 +27,7 @@ replaced = engine("=").backward  # each contribution replaces the one before
 class Program:
     """Compute a random expression of a, b and c, for any three objects that support + and *.
 
-    `steps` lists (name, x, sign, y), the steps of the expression, of which the last is named L.
+    `steps` is a list of tuples (name, x, sign, y), one for each step. The last step is named L.
     `start` holds numbers for a, b and c. `str` of a Program shows one step per line.
     """
 
@@ -568,7 +568,7 @@ def order(answer):
 
 
 class _Compared(_Value):
-    """Count how often a Value is compared with another Value, as a search in a list does."""
+    """Count the comparisons between Values, such as those that `value in a_list` makes."""
 
     comparisons = 0
     __hash__ = _Value.__hash__
@@ -845,7 +845,7 @@ def backward(answer):
 def _expect_everywhere(answer):
     """Raise Wrong unless the learner's `backward` sets the gradient of every value.
 
-    A second call must add to these gradients. A gradient of 0 must be sent on too.
+    A second call must add to these gradients. A gradient of 0 must be passed on too.
     """
     for w, g in [(-3.0, -3.0), (0.0, 0.0), (-1 / 3, -1 / 3), (1e-30, 1e-30), (1e30, 1e30)]:
         x, y, w = _Value(1.0, name="x"), _Value(4.0, name="y"), _Value(w, name="w")
