@@ -92,7 +92,7 @@ def courses(lines, title, powers, dots=()):
     Parameters
     ----------
     lines : dict of str to tuple
-        For each name, at most three, the pair (steps, errors).
+        A dict from the name of each line, at most three, to its pair (steps, errors).
     title : str
         Title of the picture.
     powers : tuple of int
@@ -209,7 +209,7 @@ def _sketch(values, edges, places, size, known, shut=()):
     size : tuple of float
         Width and height of the picture, in pixels.
     known : collection of str
-        Names of the values that are given as data, and have no gradient.
+        Names of the values that are data, and therefore have no gradient.
     shut : collection of str
         Names of the relu units that are closed, and are drawn pale.
     """
