@@ -378,7 +378,7 @@ def _after(train, start, left, loss, examples, rate):
     left : float
         The .grad that each parameter holds before training.
     loss, examples, rate
-        What `train` receives as its loss function, its list of examples and its learning rate.
+        The loss function, the list of examples and the learning rate that are passed to `train`.
     """
     parameters = [_Value(number) for number in start]
     for p in parameters:
