@@ -384,7 +384,7 @@ def agree(engine, right):
 def examine(Engine, f, *xs, h=1e-6):
     """Return a Report that compares the gradients of f at `xs` with central differences of step `h`.
 
-    `Engine` is the class of values that computes the gradients, and also f for the differences. `f`
+    `Engine` is the class of values with which both the gradients and the differences are computed. `f`
     takes one value for each of `xs`, numbers or arrays. If the backward pass raises ValueError, the
     gradients are replaced by the name of the error.
     """
@@ -406,7 +406,7 @@ def examine(Engine, f, *xs, h=1e-6):
 def _measured(Engine, f, xs, i, h):
     """Return the gradient of f with respect to input number `i`, measured by central differences of step `h`.
 
-    Each entry is moved separately. The result has the shape of the input.
+    Each entry is changed separately. The result has the shape of the input.
     """
 
     def moved(step):
