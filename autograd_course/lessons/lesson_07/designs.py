@@ -303,7 +303,7 @@ STEP = {
 
 
 def source(Design):
-    """Return the source code with which a design multiplies and runs its backward pass, as one text."""
+    """Return the source code with which a design multiplies and runs its backward pass, as one string."""
     parts = {
         Context: [Context.__mul__, Multiply, Context.visit, Context.backward],
         Ledger: [Ledger.__mul__, MultiplyOp, Ledger.backward, Ledger.visit],
