@@ -151,7 +151,7 @@ def costs(costs, longest, twice, graph):
     longest : dict of str to int
         For each design, the longest chain that its backward pass survives.
     twice : dict of str to float
-        For each design, the gradient after two backward passes, which should be 12 after one pass.
+        For each design, the gradient after two backward passes, each of which contributes 12.
     graph : str
         The name of the graph.
     """
