@@ -97,7 +97,7 @@ def _bar(x, y, part, colour):
 
 
 def follow(formula, f, x, entry):
-    """Draw to which entries of z = f(x) one entry of x goes, and how its gradient is computed.
+    """Draw which entries of z = f(x) use one entry of x, and how the gradient of x is computed.
 
     The picture shows x and z, and below them the gradient of x and the upstream gradient g, which
     is 1, 2, 3, …
