@@ -19,7 +19,7 @@ class _Cross:
 
     One factor is to the left of the result, and the other factor is above it. `above`, `left` and
     `corner` describe the upper factor, the left factor and the result, each as (name, array, array
-    of looks), where a look says how a cell is drawn.
+    of looks), where a look is the name of a style for a cell.
     """
 
     def __init__(self, above, left, corner):
@@ -95,10 +95,10 @@ def entry(A, B, i, j):
 
 
 def reach(A, B, g, i, k):
-    """Draw how A[i, k] moves the product Z = A @ B, and how its gradient is computed.
+    """Draw how A[i, k] affects the product Z = A @ B, and how its gradient is computed.
 
-    Forward, row k of B moves row i of Z. Backward, the gradient is the dot product of row k of B
-    with row i of the upstream gradient `g`.
+    In the forward pass, increasing A[i, k] by 1 adds row k of B to row i of Z. In the backward
+    pass, the gradient is the dot product of row k of B with row i of the upstream gradient `g`.
     """
     Z = A @ B
     moves = np.zeros(Z.shape)
