@@ -1061,8 +1061,8 @@ def fixed(answer):
 def _expect_gradients(name, Fixed, f, xs, hints):
     """Raise Wrong unless the engine `Fixed` computes f and the gradients of the sum of f at `xs` correctly.
 
-    `f` is an operation with two operands, `xs` are two arrays, and `name` is what the operation is
-    called in a message. `hints` lists known wrong gradients with a hint for each.
+    `f` is an operation with two operands, `xs` are two arrays, and `name` is the name of the
+    operation in messages. `hints` lists known wrong gradients with a hint for each.
     """
     z = returned(f, *map(Fixed, xs), tried=name, shown="an Array")
     if not isinstance(z, Array):
