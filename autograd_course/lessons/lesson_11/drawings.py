@@ -28,9 +28,9 @@ def _narrow(w1, w2):
 
 
 def zigzag(step):
-    """Draw a zigzag path of gradient descent up to `step`, from 0 to 30, and below it two bars.
+    """Draw the steps of a zigzag gradient descent up to `step`, and below them two bars.
 
-    One bar shows the distance covered so far, and the other how much closer to the minimum the path
+    `step` is a number from 0 to 30. One bar shows the distance covered so far, and the other how much closer to the minimum the path
     has come.
     """
     above = landscape(_narrow, {"gradient descent": ZIGZAG}, SPAN, step, ahead=True)
