@@ -332,7 +332,7 @@ def _adam(w, m, v, t, g, lr, beta1, beta2, eps):
 def _power(of, hint):
     """Return the mistake in which both bias corrections are written as `of`, a formula in β and t.
 
-    `hint` is what a learner who makes the mistake reads.
+    `hint` is the hint for a learner who makes this mistake.
     """
     return edit(
         "(1 - beta1**t)", of.replace("β", "beta1"), "(1 - beta2**t)", of.replace("β", "beta2"), hint
