@@ -317,7 +317,7 @@ def _together(tried, came):
             tried,
             f"images of {brief(shown)} with labels {brief(called)}",
             "the same numbers in both",
-            "An image and its label must move together. How often do you shuffle, and which arrays use the result?",
+            "An image and its label must stay together. How often do you shuffle, and which arrays use the result?",
         )
 
 
@@ -389,8 +389,8 @@ def _one_epoch(answer, count, size, rng):
         if not shapes[0][0]:
             raise Wrong(
                 tried,
-                "a batch without a row",
-                "rows in every batch",
+                "an empty batch",
+                "at least one row in every batch",
                 "A batch is empty: yield only batches with rows.",
             )
     arrays = [batch[0] for batch in came[:2] if isinstance(batch[0], np.ndarray)]
@@ -917,7 +917,7 @@ def _misread(n, model, got, right):
 
 
 def _outside(function):
-    """Return a hint if `function` uses a network that was created outside it, or an empty list if it does not."""
+    """Return a hint if `function` uses a network that was created outside it, or else an empty list."""
     outside = _networks_of(function)
     return outside and (
         f"`{outside[0]}` was made outside your function. Make a new nn.MLP inside, for each n, because "
