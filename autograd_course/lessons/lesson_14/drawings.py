@@ -102,10 +102,10 @@ def _slid(x, y, stride, padding):
 
 
 def _drawn(lines, text):
-    """Return a picture of several lines of grids of numbers.
+    """Return a Picture of grids of numbers, arranged in lines.
 
-    Each line lists one (name, array, array of looks) for each grid, or None for a gap. A look says
-    how a cell is drawn. No line may be longer than the first one, whose grids set the widths of the
+    Each line lists one (name, array, array of looks) for each grid, or None for a gap. A look is
+    the name of a style for a cell. No line may be longer than the first one, whose grids set the widths of the
     columns. `text` is the text version.
     """
     plot, above = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 0
