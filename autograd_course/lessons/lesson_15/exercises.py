@@ -752,7 +752,7 @@ JOBS = ("forward", "backward", "forward")
 
 
 def _job(number, hint):
-    """Return a mistake: the answer in which only job number `number` has the wrong mode, and the hint for it."""
+    """Return the pair (answer, hint) for the mistake in which only job `number` has the wrong mode."""
     wrong = list(JOBS)
     wrong[number] = "backward" if JOBS[number] == "forward" else "forward"
     return tuple(wrong), hint
