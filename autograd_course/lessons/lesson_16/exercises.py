@@ -100,13 +100,13 @@ def _hvp(f, w, v):
 
 
 def mixed(w):
-    """Return a loss of an array of weights whose Hessian has no zero entry, because every two weights interact."""
+    """Return a loss whose Hessian has no zero entry, because any two of the weights `w` interact."""
     total = (w * w).sum()
     return ag.tanh(w).sum() * total + ag.sin(total)
 
 
 def lopsided(w):
-    """Return a loss of a matrix of weights in which its first two rows are multiplied by each other."""
+    """Return a loss in which the first two rows of the weight matrix `w` are multiplied by each other."""
     return (w[0] * w[1] * w[1]).sum() + ag.exp(w.sum())
 
 
@@ -340,7 +340,7 @@ def hvp(answer):
 
 
 def bent(w):
-    """Return a loss of an array of weights whose curvatures depend on the weights.
+    """Return a loss whose curvatures depend on the array of weights `w`.
 
     In one direction the loss curves downward more strongly than it curves upward in any direction.
     """
@@ -348,7 +348,7 @@ def bent(w):
 
 
 def saddle(w):
-    """Return a loss of an array of weights whose strongest upward and downward curvatures are almost equal.
+    """Return a loss of the weights `w` with almost equal strongest upward and downward curvatures.
 
     So the power method's vector v converges slowly, and its first ⟨v, Hv⟩ may be larger than all
     later ones.
