@@ -24,8 +24,8 @@ def largest_curvature(f, w, v, products=10):
 def largest_eigenvalue(product, v, products=10):
     """Return the largest eigenvalue of a symmetric matrix and its eigenvector, by the Lanczos method (1950).
 
-    The method needs only products with the matrix, not the matrix itself. The products span a small
-    space. In this space, a small matrix represents the large one.
+    The method needs only products with the matrix, not the matrix itself. In the small
+    space that the products span, a small matrix represents the large matrix.
 
     Parameters
     ----------
