@@ -662,7 +662,8 @@ def by_hand(answer):
             "the steps run for n = 64, every = 8",
             f"{step.calls}",
             "128: each step once in the forward pass, and once when it is recomputed",
-            "The gradient is right, but run every segment again only once, from its own mark.",
+            "The gradient is right, but some steps are recomputed more than once. Rerun each segment only "
+            "once, from its own mark.",
         )
 
 
