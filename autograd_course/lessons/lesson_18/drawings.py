@@ -11,7 +11,7 @@ CELL = 30
 
 
 def who_reads_whom(sizes, letters, pick=None, what="slope"):
-    """Draw a matrix that shows how much each position of a text reads of the letter at every position.
+    """Draw a matrix that shows how strongly each position of a text depends on each letter.
 
     Parameters
     ----------
