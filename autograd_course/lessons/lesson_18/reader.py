@@ -35,7 +35,7 @@ class Reader(nn.Module):
 
 
 class Suspect(nn.Module):
-    """Apply a block of attention that cheats, because every position also reads the next position."""
+    """Apply an attention block that cheats: every position can also attend to the next position."""
 
     def __init__(self, width=32, seed=0):
         self.attention = nn.MultiheadAttention(width, 2, rng=seed)
