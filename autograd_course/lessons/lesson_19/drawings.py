@@ -110,9 +110,9 @@ def written(text, first="It writes:"):
 
 
 def who_knew(text, network, counting):
-    """Draw a text in which a letter has the colour of one of two models if this model predicted it much better.
+    """Draw a text, and colour each letter that one of two models predicted much better than the other.
 
-    Better means at least twice the probability that the other model gave to the letter. `network`
+    Much better means at least twice the probability that the other model gave to the letter. `network`
     and `counting` hold the probability that each of the two models gave to each letter. The letters
     of the network are underlined, and those of the n-gram, `counting`, are overlined.
     """
