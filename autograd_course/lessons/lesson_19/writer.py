@@ -125,7 +125,7 @@ def train(model, text, steps, all_steps, batch=32, lr=8e-3, warm_up=50, seed=0):
 def pick(logits, temperature, u):
     """Return the number of the letter that u selects, where 0 ≤ u < 1.
 
-    Each letter has a part of this interval as long as its probability.
+    Each letter has a part of this interval, whose length is its probability.
     """
     p = ag.softmax((logits - logits.max()) / temperature)
     return int(min(np.searchsorted(np.cumsum(p), u, side="right"), len(p) - 1))
