@@ -61,9 +61,9 @@ def answers(compiled_by, number=float):
     Parameters
     ----------
     compiled_by : callable
-        Makes a program of a function.
+        Takes a function and returns the compiled program.
     number : callable
-        Makes the argument of the program from a float.
+        Converts a float to the argument of the program.
     """
     global scale
     found = {}
