@@ -206,8 +206,8 @@ def two_columns(program, line):
 def _partner(lines, name):
     """Return the name of the gradient of a value, or of the value that a gradient belongs to, or None.
 
-    `name` is the value or the gradient. Where paths meet, several lines compute a gradient, as g_h,
-    g_h_2 and g_h_3, and the last of them is returned.
+    `name` is the value or the gradient. Where paths meet, several lines compute a gradient, such as
+    g_h, g_h_2 and g_h_3, and the last of them is returned.
     """
     read, gradients = (
         {x for line in lines for x in line.reads},
