@@ -244,7 +244,7 @@ def agree(slopes, scene, t):
 
 
 def _alike(one, other):
-    """Return the length of the longest text with which both `one` and `other` begin."""
+    """Return the length of the longest common prefix of the strings `one` and `other`."""
     return next((i for i, (a, b) in enumerate(zip(one, other)) if a != b), len(other))
 
 
