@@ -546,7 +546,7 @@ def _at_zero(three):
 def _there_and_back(three, x, g):
     """Return the gradient of x that the learner's three functions compute, and a Wrong or None.
 
-    The Wrong reports a mistake in what was saved, which leaves this gradient right. Any other
+    The Wrong reports a mistake in the saved values that does not affect this gradient. Any other
     mistake is raised as Wrong. `three` holds the functions forward, setup_context and backward, and
     `g` is the upstream gradient.
     """
