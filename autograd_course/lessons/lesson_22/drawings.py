@@ -69,7 +69,7 @@ def cobweb(f, slope, z, rounds, start):
     z : float
         The fixed point of f, where J = slope(z).
     rounds : int
-        The number of rounds that are drawn of each loop.
+        The number of rounds to draw, for each loop.
     start : float
         The value of z before the first round.
     """
