@@ -372,7 +372,7 @@ def one_bit(answer):
 
 
 def whirl(w):
-    """Return the vector of a field that turns left at every point `w`.
+    """Return the vector at `w` of a vector field that turns left everywhere.
 
     Its integral around a closed path is twice the area that the path encloses.
     """
@@ -380,7 +380,7 @@ def whirl(w):
 
 
 def uneven(w):
-    """Return the vector of a field at the point `w` of three numbers.
+    """Return the vector at `w` of a vector field in three dimensions.
 
     No two of its entries have the same formula.
     """
