@@ -242,6 +242,24 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
             ),
             "You measured the slope of y at x + dx. Measure both slopes at (x, y).",
         ),
+        edit(
+            "lambda moving: f(x, moving)",
+            "lambda moving: f(moving, y)",
+            "Your second lambda moves x again. For the slope of y, hold x still: lambda moving: f(x, moving).",
+        ),
+        edit(
+            "f(moving, y), x)",
+            "f(moving, y), 3.0)",
+            "f(x, moving), y)",
+            "f(x, moving), 2.0)",
+            "3.0 and 2.0 are the point of the cell above. Measure at the arguments x and y.",
+        ),
+        (
+            lambda f, x, y, dx, dy: (
+                (f(x + dx, y) - f(x, y)) / dx * dx + (f(x, y + dy) - f(x, y)) / dy * dy
+            ),
+            "Your steps are the nudges themselves, so you get the true changes. Measure each slope with central.",
+        ),
         (
             lambda f, x, y, dx, dy: 2 * x * y * dx + x * x * dy,
             "Those are the slopes of x²·y. For any f, measure them with central.",
@@ -477,7 +495,7 @@ def hidden(answer):
         (9, "That is the factor in 9a², the slope of 3a³. What is the slope at a = 2?"),
         (
             24,
-            "That is the value of L, or only the path through c. What does the path through b contribute?",
+            "That is the value of L, or only the path through c. Or did you add 12 and 12? The slope of a² is 2a, which is 4.",
         ),
         local_alone(
             3 + 4,
@@ -505,6 +523,10 @@ def hidden(answer):
         (
             18,
             "Is that 3 · b? The local gradient from b to L is c, which is 4. Is it 9 · a? The slope of 3a³ is 9a².",
+        ),
+        (
+            42,
+            "You used b for both upstream gradients. That of b is c = 4, and that of c is b = 6.",
         ),
         (20, "At a = 2, ∂c/∂a = 2a is 4. And the upstream gradient of c is b = 6."),
         (

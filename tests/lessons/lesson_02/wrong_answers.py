@@ -39,7 +39,7 @@ cases(
         edit(BOTH, f"({BOTH}) * (dx != 0)", "right elsewhere"),
         edit(BOTH, "2 * (slope_x * dx + slope_y * dy)", "own: Exactly double"),
         edit(BOTH, "2e-5 * (slope_x * dx + slope_y * dy)", "own: not divided by 2 * h"),
-        edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "mistake 28"),
+        edit(BOTH, "abs(slope_x * dx + slope_y * dy)", "mistake 31"),
     ],
     accepted=[
         "lambda f, x, y, dx, dy: (f(x + 1e-5 * dx, y + 1e-5 * dy) - f(x - 1e-5 * dx, y - 1e-5 * dy)) / 2e-5",
