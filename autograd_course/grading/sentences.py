@@ -95,7 +95,7 @@ SENTENCES = {
     "error: name": "The name {0} is not defined. Is it misspelled, or has a cell above not been run?",
     "error: unset variable": "{0} is used before it has a value: assign its first value before the loop.",
     "error: flatten": "NumPy's flatten joins all axes. x.reshape(-1, x.shape[-1]) joins all but the last.",
-    "error: arguments": "A function was called with the wrong number of arguments. If it is your function, the question lists its arguments, in their order.",
+    "error: arguments": "The message names the function, and how many arguments it takes or which are missing. If it is your own, compare its arguments with the question's.",
     "error: array called": "Round brackets call a function. Write an entry of an array with square brackets, such as x[i, j]. "
     "(If you passed an array where a function is expected, pass the function.)",
     "error: number called": "A number or an array was called like a function. Is a * missing in front of a bracket? Entries are in square brackets, g[i, j]. Where a function is expected, pass the function itself.",
