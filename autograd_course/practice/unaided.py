@@ -43,15 +43,15 @@ def unit(x):
     return x / np.sqrt(np.sum(x * x))
 
 
-ENTRIES = "Compare entry by entry, signs too."
+ENTRIES = "Compare entry by entry, including the signs."
 TASKS = {
     "softsign": Task(
         "05",
         lambda x: x / (1 + np.abs(x)),
         lambda g, z, x: g / (1 + np.abs(x)) ** 2,
         {
-            "1 / (1 + np.abs(x)) ** 2": "It is right wherever g is 1. Let your check draw a different g for every entry.",
-            "g / (1 + x) ** 2": "It is right wherever x is above 0. Let your check look below 0, too.",
+            "1 / (1 + np.abs(x)) ** 2": "It is right wherever g is 1. Make your check draw a different g for every entry.",
+            "g / (1 + x) ** 2": "It is right wherever x is above 0. Make your check test entries below 0, too.",
             "g / (1 + np.abs(x))": "It is right only at x = 0. Compare with a difference, entry by entry.",
         },
     ),
@@ -60,9 +60,9 @@ TASKS = {
         lambda x: x * np.tanh(x),
         lambda g, z, x: g * (np.tanh(x) + x * (1 - np.tanh(x) ** 2)),
         {
-            "np.tanh(x) + x * (1 - np.tanh(x) ** 2)": "It is right wherever g is 1. Let your check draw g at random.",
+            "np.tanh(x) + x * (1 - np.tanh(x) ** 2)": "It is right wherever g is 1. Make your check draw g at random.",
             "g * (np.tanh(x) + x)": "It is close near x = 0. Compare with a difference, to more than two digits.",
-            "g * (np.tanh(np.abs(x)) + np.abs(x) * (1 - np.tanh(x) ** 2))": "It is right wherever x is above 0. Let your check look at the entries below, and at the sign.",
+            "g * (np.tanh(np.abs(x)) + np.abs(x) * (1 - np.tanh(x) ** 2))": "It is right wherever x is above 0. Make your check test entries below 0 too, and their signs.",
         },
     ),
     "cumsum": Task(
@@ -83,7 +83,7 @@ TASKS = {
             "g": "It is right where g sums to 0. Draw g at random.",
             "g * (1 - 1 / len(x))": "It is right if your check nudges one entry of x and compares only the same entry of z. "
             "Nudge one entry of x, and sum g times the change of every entry of z.",
-            "g - np.sum(g)": "It is right if x has one entry. Let your check compare the numbers, not the shapes.",
+            "g - np.sum(g)": "It is right if x has one entry. Make your check compare the numbers, not the shapes.",
         },
     ),
     "differences": Task(
@@ -215,7 +215,7 @@ def _check_tells(task, my_check):
                 f"your check of a right rule, at x = {brief(x)}",
                 "False",
                 "True",
-                "Your check rejects a right rule. Does it nudge each entry of x by itself, by about 1e−6, and sum g times "
+                "Your check rejects a right rule. Does it nudge each entry of x separately, by about 1e−6, and sum g times "
                 "the change of every entry of z? Is its tolerance too narrow?",
             )
     if _said(my_check, sine, sine.rule, largest) is not True:
@@ -223,8 +223,8 @@ def _check_tells(task, my_check):
             "your check of another f, sin, and its right rule",
             "False",
             "True",
-            "Your check rejects a right rule. Does it measure the f that it receives, and closely enough? Or does it compare "
-            "with one fixed rule?",
+            "Your check rejects a right rule. Does it measure the f that it receives, and accurately enough? Or does it "
+            "compare with one fixed rule?",
         )
 
     def slip(made):
@@ -234,7 +234,7 @@ def _check_tells(task, my_check):
         (
             "a rule whose result is 2 % too large",
             slip(lambda gx: 1.02 * gx),
-            "Does it draw each entry of g at random, and compare every entry with the measured one, closely enough?",
+            "Does it draw each entry of g at random, and compare every entry with the measured one within a narrow tolerance?",
         ),
         *(
             (f"the wrong rule {text}", eval(f"lambda g, z, x: {text}", {"np": np}), why)

@@ -151,7 +151,7 @@ def _around(value):
 def _finite(name, array):
     if not np.all(np.isfinite(array)):
         raise ValueError(
-            f"live_graph: {name} holds nan or inf, which a slider cannot show; pass a finite value"
+            f"live_graph: {name} contains nan or inf, which a slider cannot show; pass a finite value"
         )
     return array
 

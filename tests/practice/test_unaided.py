@@ -110,7 +110,7 @@ def test_a_check_that_lets_a_wrong_rule_pass_is_refused(check):
             lambda f, rule, x: good(
                 f, lambda g, z, x: np.sign(rule(g, z, x)) * abs(measured(f, x, g)), x
             ),
-            "closely enough",
+            "narrow tolerance",
         ),
         (lambda f, rule, x: False, "rejects a right rule"),
         (lambda f, rule, x: print(x), "a single bool"),
@@ -146,7 +146,7 @@ def one_entry(f, rule, x):
             lambda f, rule, x: np.allclose(
                 rule(f(x), f(x), x), f(x) * (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
             ),
-            "by itself",
+            "entry of x separately",
         ),
         ("centre", CHECKS["g is 1"], "draw each entry of g at random"),
         ("cumsum", one_entry, "compare every entry"),

@@ -504,5 +504,5 @@ def test_too_many_nodes_are_listed_and_why():
 @pytest.mark.parametrize("value", [np.nan, np.inf, np.array([1.0, -np.inf])])
 def test_a_leaf_where_no_slider_can_stand_is_named(value):
     k = Tensor(value, True)
-    with pytest.raises(ValueError, match="live_graph: k holds nan or inf"):
+    with pytest.raises(ValueError, match="live_graph: k contains nan or inf"):
         live_graph(ag.tanh(k) * 2)
