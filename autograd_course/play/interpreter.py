@@ -91,7 +91,7 @@ def run(program, values=()):
     ----------
     program : Program
     values : {name: float, array or Tensor}
-        The values of the inputs. An input that is not named here has its start value.
+        The values of the inputs. An input that is not in `values` keeps its start value.
 
     Returns
     -------

@@ -457,7 +457,7 @@ def _is_key(value):
 def _libraries(lines):
     """Return {name: library} for the names that `lines` import.
 
-    After `import torch as T`, for example, the name is T. Modules that the playground
+    After `import scipy as sp`, for example, the name is sp. Modules that the playground
     supports are left out.
     """
     found = {}

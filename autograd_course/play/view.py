@@ -39,7 +39,7 @@ def picture(program, values, step=0):
     ----------
     program : Program
     values : {name: float or array}
-        The values of the inputs. An input that is not named here has its start value.
+        The values of the inputs. An input that is not in `values` keeps its start value.
     step : int
         0 draws the whole graph, with a table of gradients and measured slopes below it. k > 0 draws
         the k-th step of the backward pass, or the last step if there are fewer.
@@ -180,7 +180,7 @@ def measured(program, values, name, index=()):
 
 
 def folds(program):
-    """Return the HTML of the sections below the picture, which the reader can unfold.
+    """Return the HTML of the folded sections below the picture.
 
     They show the lines that are left out of the picture, the same program in PyTorch, and the
     program that `ag.compile` writes.

@@ -107,7 +107,7 @@ def keys(lesson, kind=""):
 
 
 def pick(among, trained, last, rng):
-    """Draw the key of the next problem at random.
+    """Choose the key of the next problem at random, and return it.
 
     All kinds are equally likely. Within a kind, a problem that was never answered is three times as
     likely as one that was answered before. This is changed in two ways: the problems of the last

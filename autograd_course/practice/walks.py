@@ -96,7 +96,7 @@ class Walk:
 
 
 def make(key, rng):
-    """Return the Problem of a random graph whose numbers are easy to compute."""
+    """Return the Problem for a random graph whose numbers are easy to compute."""
     return _problem(key, drawn(key, rng))
 
 

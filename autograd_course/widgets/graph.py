@@ -232,8 +232,8 @@ def _gradients(output):
 def _local(tensor, passed):
     """Return a list of labels for the arrows into a Tensor, one for each of its inputs.
 
-    Between numbers, the label is the local gradient, else the shape of the gradient. It is "" where no
-    gradient passes. `passed` holds the gradient for each input, or None.
+    An arrow between numbers is labelled with the local gradient, and any other arrow with the shape of
+    the gradient. The label is "" where no gradient passes. `passed` holds the gradient for each input, or None.
     """
     said = ["" if gx is None else str(gx.shape) for gx in passed]
     if tensor.ndim == 0 and "()" in said:
