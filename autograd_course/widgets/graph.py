@@ -233,7 +233,8 @@ def _local(tensor, passed):
     """Return a list of labels for the arrows into a Tensor, one for each of its inputs.
 
     An arrow between numbers is labelled with the local gradient, and any other arrow with the shape of
-    the gradient. The label is "" where no gradient passes. `passed` holds the gradient for each input, or None.
+    the gradient. The label is "" where no gradient passes. `passed` holds the gradient for each
+    input, or None.
     """
     said = ["" if gx is None else str(gx.shape) for gx in passed]
     if tensor.ndim == 0 and "()" in said:
