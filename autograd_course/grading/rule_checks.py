@@ -179,6 +179,22 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
     right, names = _right(row, arg, whole, params), row.input_names
     mine = names[arg]
     slopes = row.name != "softmax"  # its gradient is 0 if all of g is 1
+    ruled = [i for i in range(len(names)) if row.rules[i]]
+
+    def each(g, z, *xs):
+        return tuple(_right(row, i, whole, params)(g, z, *xs) for i in ruled)
+
+    def each_or_none(g, z, *xs):
+        """Return one entry per input, as PyTorch expects: None for an input without a rule."""
+        found = dict(zip(ruled, each(g, z, *xs)))
+        return tuple(found.get(i) for i in range(len(names)))
+
+    tuples = [each] if len(ruled) == len(names) else [each, each_or_none]
+    in_tuple = (
+        f"{len(ruled)} gradients were returned in a tuple. This rule is for {mine} alone."
+        if len(ruled) > 1
+        else "The result is a tuple: is there a comma too many?"
+    )
     made = [
         *[
             (
@@ -196,14 +212,7 @@ def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
             for i, name in enumerate(names)
             if row.rules[i] and i != arg
         ),
-        (
-            lambda g, z, *xs: tuple(
-                _right(row, i, whole, params)(g, z, *xs) for i in range(len(xs)) if row.rules[i]
-            ),
-            f"{len(names)} gradients were returned in a tuple. This rule is for {mine} alone."
-            if len(names) > 1
-            else "The result is a tuple: is there a comma too many?",
-        ),
+        *((wrong, in_tuple) for wrong in tuples),
         (lambda g, z, *xs: right(g * g, z, *xs), "g appears twice. Multiply by g only once."),
         *[
             (

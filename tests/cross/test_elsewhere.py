@@ -127,6 +127,7 @@ def test_names_are_found():
 
 def test_00_the_same_loop_name_for_name():
     assert jax.grad(lambda x: (x - 3) ** 2)(5.0) == ag.grad(lambda x: (x - 3) ** 2)(5.0) == 4
+    assert torch.func.grad(lambda x: (x - 3) ** 2)(torch.tensor(5.0)) == 4
     x = leaf(5.0)
     ((x - 3) ** 2).backward()
     assert x.grad == 4
@@ -189,6 +190,9 @@ def test_04_saved_tensors_and_conventions():
         assert ag.grad(getattr(ag, f), argnums=(0, 1))(2.0, 2.0) == (0.5, 0.5)
     # From 2.14 on, the gradient of clip at its bounds is 0.
     ties = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 14)
+    zero = torch.zeros(())
+    alike = [torch.relu, lambda x: torch.maximum(x, zero), lambda x: torch.clip(x, 0, torch.inf)]
+    assert [slopes(f, 0.0)[0] for f in alike] == [0, 0.5, 0 if ties else 1]
     at_bounds = slopes(lambda x: torch.clip(x, -1, 1), [-1.0, 1.0, 2.0])[0].tolist()
     assert at_bounds == ([0, 0, 0] if ties else [1, 1, 0])
     assert slopes(torch.clip, 0.5, 0.5, 1.0) == ([0.5, 0.5, 0] if ties else [1, 0, 0])
@@ -214,6 +218,12 @@ def test_04_saved_tensors_and_conventions():
         False,
         True,
     ]
+
+
+def test_04_a_loss_computed_from_the_input_of_a_sigmoid():
+    one = torch.ones(())
+    assert slopes(lambda x: nn.BCEWithLogitsLoss()(x, one), -800.0) == [-1]
+    assert slopes(lambda x: nn.BCELoss()(torch.sigmoid(x), one), -800.0) == [0]
 
 
 def test_04_the_trap_of_where():

@@ -628,8 +628,8 @@ RIGHT = (
         abs_x = lambda g, z, x: g * np.sign(x)
         maximum_x = lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0))
         where_x = lambda g, z, c, x, y: np.where(c, g, 0)""",
-    explained="relu and where pass g or 0; abs may also flip the sign of g; a tie splits g. (relu(x) and "
-    "maximum(x, 0) are the same function. But at 0 the gradient of the first is 0 and that of the second g/2, because each "
+    explained="relu and where pass g or 0; abs may also flip the sign of g; a tie splits g. (relu(x), "
+    "maximum(x, 0) and clip(x, 0, ∞) are the same function. But at 0 their gradients are 0, g/2 and g, because each "
     "operation has a convention of its own.)",
     why="No limits were needed, because between its kinks each of these functions is a straight line.",
 )
@@ -769,7 +769,7 @@ def _by_size(x):
             return np.sign(x) * (1 - p) / (1 + p)""",
     explained="An `if x > 0` with one form for each side also works, for one number at a time. (`np.where` would compute both "
     "forms everywhere, including the form that overflows.)",
-    why="It is right at both ends, because far from 0 exp(−2|x|) underflows to 0, and then both 1 − p and 1 + p are 1.",
+    why="Far from 0 no exp overflows, or its overflow is harmless, so the result is ±1 at both ends.",
     mistakes=[
         *(
             (

@@ -126,6 +126,15 @@ cases(
         (_but(RIGHT, 1, lambda g, z, x: -g * np.sign(x)), "sign"),
         (_but(RIGHT, 2, lambda g, z, x, y: g * (x < y) + g / 2 * (x == y)), "own: goes to y"),
         (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, 0, g)), "own: goes to y"),
+        *(
+            (_but(RIGHT, i, in_tuple), "own: in a tuple | 2 gradients")
+            for i, in_tuple in [
+                (2, lambda g, z, x, y: (RIGHT[2](g, z, x, y), RIGHT[2](g, z, y, x))),
+                (3, lambda g, z, c, x, y: (np.where(c, g, 0), np.where(c, 0, g))),
+                # as backward of a torch.autograd.Function returns them
+                (3, lambda g, z, c, x, y: (None, np.where(c, g, 0), np.where(c, 0, g))),
+            ]
+        ),
         edit(
             "np.where(x > 0, g, 0)",
             "np.where(z == x, g, 0)",
