@@ -628,10 +628,16 @@ class Page:
         self.picture = f"{name}.png"  # shown with a link in a chat
 
 
+SHARED = (
+    r"(Forgotten a symbol or a term\? See Notation and glossary|A good place to stop for today)\. ?"
+)
+
+
 def read_out(body):
     """Return a list of (anchor, heading, text) with every section in the HTML of a page.
 
-    The search uses this list. Code, outputs and folded text are left out.
+    The search uses this list. Code, outputs, folded text and the sentences that all lessons share
+    are left out.
     """
     code = r'<div id="cell-id=[^"]*" class="[^"]*code_cell.*?(?=<div id="cell-id=|<h2 id=|\Z)'
     body = re.sub(code, " ", body, flags=re.DOTALL)
@@ -641,7 +647,7 @@ def read_out(body):
         (
             html.unescape(anchor),
             plain(heading),
-            " ".join(plain(re.sub(r"</(?:p|li|tr|td|h3)>", " ", text)).split()),
+            re.sub(SHARED, "", " ".join(plain(re.sub(r"</(?:p|li|tr|td|h3)>", " ", text)).split())),
         )
         for anchor, heading, text in zip(*[iter(parts)] * 3)
     ]
@@ -654,7 +660,8 @@ def search(pages):
     """
     found = [[page.file, page.named, [section for _, *section in page.texts]] for page in pages]
     script = (ROOT / "web/search.js").read_text(encoding="utf-8")
-    script = re.sub(r"^//.*\n", "", script, flags=re.M)  # comments, which readers need not fetch
+    # Readers need not fetch comments and indentation.
+    script = re.sub(r"^//.*\n|(?<=;) +//.*|^ +", "", script, flags=re.M)
     texts = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     # Readers fetch this file, so a page's name and the names of the fields are written once, and a
     # section's anchor, which is its heading with hyphens for spaces, is not written at all.

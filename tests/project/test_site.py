@@ -1118,6 +1118,14 @@ def test_formulas_are_valid(site):
     assert found > 1000
 
 
+def test_a_sentence_that_all_lessons_share_is_not_searched():
+    heading, stop = (
+        '<h2 id="A">A</h2>',
+        "<p><em>A good place to stop for today. Next: a bowl.</em></p>",
+    )
+    assert pages.read_out(heading + stop) == [("A", "A", "Next: a bowl.")]
+
+
 def test_what_is_searched_stays_small(site):
     """The index is fetched at the first search and measured compressed, as servers send it."""
     assert len(gzip.compress((site / "search.js").read_bytes())) <= 130_000
