@@ -23,6 +23,7 @@ from autograd_course.play.reader import KNOWN, CannotDraw, read
 from autograd_course.play.view import controls, explorer, gathered, measured, picture
 
 NOTEBOOK = Path(__file__).parents[2] / "notebooks/playground.ipynb"
+DRAWING = "autograd_course/drawing/", "autograd_course/play/", "autograd_course/widgets/"
 
 
 @pytest.mark.parametrize("what", programs.DRAWN)
@@ -41,6 +42,7 @@ def test_every_gradient_of_a_drawn_text_is_the_measured_slope(what):
     assert bool(differ) == (what in programs.DIFFERENT), differ
 
 
+@pytest.mark.rotating(*DRAWING)
 @pytest.mark.parametrize("what", programs.DRAWN)
 def test_a_drawn_text_has_a_picture_for_each_step(what):
     program = read(programs.DRAWN[what])
