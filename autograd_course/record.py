@@ -254,7 +254,7 @@ def reasoned(name, chosen):
 def trained(key, right):
     """Record whether the first answer to a practice problem is right.
 
-    A missed problem is asked again until its first answer has been right two more times. `key`
+    A missed problem is asked again until its first answer has been right twice more. `key`
     identifies the problem.
     """
 
@@ -314,7 +314,7 @@ def _after(*events):
 
 
 def returning():
-    """Return the names of predictions that were certain but wrong, and not corrected since.
+    """Return the names of predictions that were certain but wrong and are not yet corrected.
 
     The names of those that were missed most often come first. Ties are in the order of the lessons.
     """

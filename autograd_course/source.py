@@ -78,9 +78,9 @@ def underneath(function):
 
 
 def names_in(function):
-    """Return the names in a function and in the functions inside it: those of attributes with a dot.
+    """Return the set of global names and attributes that a function and its inner functions use.
 
-    Examples are "g", "np" and ".empty". Parameters and local variables are left out.
+    Attributes begin with a dot. Examples are "g", "np" and ".empty".
     """
     codes, found = [getattr(function, "__code__", None)], set()
     for code in filter(None, codes):

@@ -68,7 +68,7 @@ from .transforms import grad, hessian, hvp, jacobian, jvp, value_and_grad, vjp
 
 
 def __getattr__(name):
-    """Raise AttributeError for a name that this package lacks, with the name to use instead."""
+    """Raise AttributeError for a name that this package lacks, with advice if there is any."""
     for module in (nn, nn.functional, nn.utils, optim, data):
         if getattr(vars(module).get(name), "__module__", None) == module.__name__:
             raise AttributeError(f"autograd_lib has no {name}: use {module.__name__}.{name}")

@@ -43,7 +43,7 @@ def check_grads(f, *xs, order=2, modes=("rev", "fwd")):
         If a derivative is wrong. The message gives the argument, the entry, the result of the rule
         and the finite difference.
     ValueError
-        If `modes` contains an unknown mode, or `f` is not deterministic.
+        If `modes` is empty or contains an unknown mode, or `f` is not deterministic.
 
     Warns
     -----
@@ -53,7 +53,9 @@ def check_grads(f, *xs, order=2, modes=("rev", "fwd")):
         while all entries increase together.
     """
     if not modes or not {"rev", "fwd"}.issuperset(modes):
-        raise ValueError(f"check_grads: expected modes among 'rev' and 'fwd', got {modes!r}")
+        raise ValueError(
+            f"check_grads: expected modes to contain 'rev', 'fwd' or both, got {modes!r}"
+        )
     rng = np.random.default_rng(0)
     xs = [np.array(x, dtype=np.float64) for x in xs]
     value = _value_at(f, xs)
@@ -85,7 +87,7 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
     path : str
         The modes that led from the original function to `f`, such as "rev > fwd > ".
     scale : float
-        The factor by which the slopes are divided in messages.
+        The number by which the slopes in messages are divided.
     kinks : set of (int, tuple of int)
         The argument and index of each entry that had a kink at a lower order; these are skipped.
     magnitude : float
@@ -144,8 +146,8 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
             atol = 1e-9 * np.nanmax(np.abs(g), initial=0)
             if not np.allclose(h, -8 * g, rtol=1e-9, atol=atol, equal_nan=True):
                 faults.append(
-                    f"  the rule is not linear in {upstream[mode]}: −8 times as much "
-                    f"does not give −8 times the result   [{path}{mode}]"
+                    f"  the rule is not linear in {upstream[mode]}: multiplying it by −8 "
+                    f"does not multiply the result by −8   [{path}{mode}]"
                 )
     if faults:
         more = f"\n  … and {len(faults) - 8} more" if len(faults) > 8 else ""
@@ -184,8 +186,10 @@ def _slope(f, xs, u, value, direction, noise, magnitude):
         The value f(*xs).
     direction : list of ndarray
         The direction, one array for each input.
-    noise, magnitude : float
-        The size of the functions that `f` was derived from, without and with the size of `f`.
+    noise : float
+        The argument `magnitude` of `_check`.
+    magnitude : float
+        The sum of `noise` and the size of `f`.
 
     Returns
     -------

@@ -59,12 +59,11 @@ def checkpoint(f):
 
 
 def _forget(z, start):
-    """Return a Tensor with the value of `z` that keeps no intermediate results.
+    """Return a Tensor that has the value of `z` but keeps no intermediate results.
 
     The ops that were recorded after the creation number `start` are replaced by a recipe, which
-    lists the ops and their inputs, without results. The backward pass recomputes the results from
-    it. The inputs of the recipe are Tensors older than `start` and constants, such as a random
-    mask.
+    lists the ops and their inputs, without results. The backward pass recomputes the results with
+    this recipe. Its inputs are Tensors older than `start`, and constants such as a random mask.
     """
     recipe, inputs, todo = {}, {}, [z]
     while todo:
@@ -96,7 +95,7 @@ def _forget(z, start):
 def _forgotten(z, inputs, recompute):
     """Return a Tensor with the value of `z` and no graph.
 
-    The backward pass calls `recompute(inputs)` to compute the value again, this time recorded.
+    The backward pass calls `recompute(inputs)`, which computes the value again and records it.
     """
     node = new_tensor(Tensor, z._value, z.level)
     node.op, node.inputs, node.recompute = _checkpoint, tuple(inputs), recompute

@@ -9,8 +9,8 @@ class DataLoader:
     """Iterate over arrays of the same length in mini-batches.
 
     Each pass over the loader visits every row once, except for rows that `drop_last` leaves out. A
-    batch is a tuple with the same rows of every
-    array, or a single array if only one array was given. `len(loader)` is the number of batches.
+    batch is a tuple with the same rows of every array, or a single array if only one array was
+    given. `len(loader)` is the number of batches.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class DataLoader:
         shapes = [a.shape for a in self.arrays]
         if not shapes or () in shapes or len({shape[0] for shape in shapes}) > 1:
             raise ValueError(
-                f"DataLoader: expected arrays of the same length, got shapes {shapes}; "
-                "pass batch_size by keyword"
+                f"DataLoader: expected one or more arrays of the same length, got shapes {shapes}"
+                + "; pass batch_size by keyword, as in batch_size=32" * (() in shapes)
             )
         if not isinstance(batch_size, (int, np.integer)) or batch_size < 1:
             raise ValueError(

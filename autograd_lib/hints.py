@@ -142,7 +142,7 @@ _NOTES = {
 
 
 def hint_for(name):
-    """Return the advice for a name of another library.
+    """Return advice for a name from another library.
 
     Parameters
     ----------
@@ -225,8 +225,8 @@ def argument_error(name, error, keywords, parameters):
     error : object
         Python's message about the mismatch.
     keywords : dict
-        The keyword arguments of the call. For each keyword that PyTorch uses, the message gets a
-        hint.
+        The keyword arguments of the call. For each keyword that PyTorch uses, the message
+        includes a hint.
     parameters : object
         The signature of the function.
 
@@ -240,10 +240,10 @@ def argument_error(name, error, keywords, parameters):
 
 
 def explain_arguments(f):
-    """Wrap a function to explain calls whose arguments do not match its signature.
+    """Wrap a function to explain its errors for arguments that do not match its signature.
 
-    If the message of an error begins with the name of another function in the module of `f`, such
-    as a row that `f` calls, the wrapped function raises the error with the name of `f` instead.
+    If an error message begins with the name of another function in the module of `f`, such as a row
+    that `f` calls, the wrapped function raises the error with the name of `f` instead.
 
     Parameters
     ----------
@@ -328,7 +328,7 @@ _PLAIN_WORDS = {
 
 
 def plain_words(error):
-    """Return the message of an error of NumPy or Python, in plainer words for common mistakes.
+    """Return the message of a NumPy or Python error, in plainer words for common mistakes.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ def plain_words(error):
     Returns
     -------
     str
-        The message, in which every match of a pattern of `_PLAIN_WORDS` is replaced.
+        The message, with every match of a pattern in `_PLAIN_WORDS` replaced.
     """
     return functools.reduce(
         lambda text, words: re.sub(*words, text), _PLAIN_WORDS.items(), str(error)
@@ -346,12 +346,12 @@ def plain_words(error):
 
 
 def reworded(error, row, name, details=""):
-    """Return an error with the message of `error` in plainer words, after the name of a function.
+    """Return an error with a function's name and the message of `error` in plainer words.
 
     Parameters
     ----------
     error : Exception
-        An error of NumPy, or of a row that was called.
+        An error that NumPy or a called row has raised.
     row : str
         A name. If the message begins with this name and a colon, both are removed.
     name : str
@@ -371,7 +371,7 @@ def reworded(error, row, name, details=""):
 
 
 def as_generator(rng, name):
-    """Return `rng` as a random generator of NumPy.
+    """Return `rng` as a NumPy random generator.
 
     Parameters
     ----------

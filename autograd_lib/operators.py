@@ -62,7 +62,7 @@ def zero_gradient(function):
     Returns
     -------
     callable
-        Takes the arguments of `function`. While `compile` records, a call is a line of the program.
+        Takes the arguments of `function`. While `compile` records, a call becomes a program line.
     """
     arity = getattr(function, "nin", 1)
     row = primitive(function, [None] * arity, [None] * arity)
@@ -206,7 +206,7 @@ def _index(self):
     value = _concrete(self)
     if value.ndim or value.dtype.kind not in "iu":
         raise TypeError(
-            f"index: expected an integer scalar, got a Tensor of {value.dtype} and shape "
+            f"index: expected an integer scalar, got a Tensor of dtype {value.dtype} and shape "
             f"{value.shape}; use int(t) to truncate the value"
         )
     return int(value)
@@ -323,7 +323,7 @@ def _reflected(f):
 
 
 def _from_varargs(args):
-    """Return the shape or axes in `args`: reshape(3, 4) and reshape((3, 4)) mean the same."""
+    """Return the shape or axes in `args`: reshape(3, 4) and reshape((3, 4)) are equivalent."""
     return args[0] if len(args) == 1 and (args[0] is None or np.ndim(args[0])) else args
 
 

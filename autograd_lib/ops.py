@@ -672,7 +672,7 @@ _einsum = bilinear(lambda x, y, a, b, c:                    # a, b, c: the lette
 
 @explain_arguments
 def einsum(subscripts, *operands):
-    """Return the sum of products that `subscripts` describes, like NumPy's einsum of two arrays.
+    """Return the sum of products that `subscripts` describes, like NumPy's einsum with two arrays.
 
     Each axis has a letter. The letters of the result come after the arrow; the axes of all other
     letters are summed over. Without an arrow, the result has the letters that occur in only one
@@ -805,6 +805,8 @@ def concatenate(xs, axis=0):
 
     Raises
     ------
+    TypeError
+        If `xs` is not iterable, or `axis` is not a single integer.
     ValueError
         If `xs` is empty, or the shapes differ in any other axis.
     """
@@ -839,6 +841,8 @@ def stack(xs, axis=0):
 
     Raises
     ------
+    TypeError
+        If `xs` is not iterable, or `axis` is not a single integer.
     ValueError
         If `xs` is empty, or the shapes differ.
     """
@@ -1025,7 +1029,7 @@ def dot(x, y):
     Parameters
     ----------
     x, y : array_like or Tensor
-        A scalar, a vector, a matrix or an array of more axes.
+        A scalar, a vector, a matrix or an array with more axes.
 
     Returns
     -------

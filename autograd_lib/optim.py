@@ -109,7 +109,8 @@ class Optimizer(Stateful):
             params = group["params"]
             if isinstance(params, (set, frozenset)):
                 raise TypeError(
-                    f'{name}: expected a list as "params" of a group, got {type(params).__name__}'
+                    f'{name}: expected "params" of a group to be a list, got '
+                    f"{type(params).__name__}"
                 )
             params = (params,) if isinstance(params, Tensor) else tuple(params)
             group = {**settings, **group}
@@ -134,7 +135,7 @@ class Optimizer(Stateful):
         ]
 
     def __getattr__(self, name):
-        """Raise AttributeError, with advice if PyTorch's optimizers have the name."""
+        """Raise AttributeError, with advice for `add_param_group` of PyTorch's optimizers."""
         raise AttributeError(
             f"{type(self).__name__} has no {name}"
             + ": pass all groups when you create the optimizer" * (name == "add_param_group"),
@@ -297,12 +298,13 @@ class Optimizer(Stateful):
 def _per_group(name, values):
     """Return `values`, the values of the setting `name` in all groups, as an array.
 
-    The first axis of the array counts the groups. If there is only one group, this axis is missing.
+    The first axis has an entry for each group. If there is only one group, this axis is missing.
     Raise TypeError if a learning rate is an array, which cannot be saved.
     """
     if name == "lr" and any(map(np.ndim, values)):
         raise TypeError(
-            'state_dict: an array as "lr" cannot be saved; set a number in param_groups first'
+            'state_dict: cannot save "lr" because it is an array; set it to a number in '
+            "param_groups first"
         )
     return np.array(
         values if len(values) > 1 else values[0],
@@ -550,6 +552,11 @@ class LambdaLR(LRScheduler):
     lr_lambda : callable
         Takes the epoch, which counts from 0, and returns the factor. For example,
         `lambda epoch: min(1, (epoch + 1) / 100)` is a linear warm-up.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `LRScheduler`. Also TypeError if `lr_lambda` is not callable.
     """
 
     def __init__(self, optimizer, lr_lambda):
@@ -569,6 +576,11 @@ class StepLR(LRScheduler):
         Number of epochs between two changes.
     gamma : float, default 0.1
         Factor by which each change multiplies the learning rate.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `LRScheduler`. Also if `step_size` or `gamma` is not a number, or is out of range.
     """
 
     setting_names = ("step_size", "gamma")
@@ -594,6 +606,11 @@ class CosineAnnealingLR(LRScheduler):
         The optimizer whose learning rates are set.
     T_max : int
         The epoch at which the learning rate is 0.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `LRScheduler`. Also if `T_max` is not a number, or is out of range.
 
     References
     ----------

@@ -74,15 +74,15 @@ class Primitive:
                 rule is None or callable(rule) for rule in given
             ):
                 raise TypeError(
-                    f"{self.name}: expected {what} that are functions, one for each argument, or "
+                    f"{self.name}: expected {what} to be functions, one for each argument, or "
                     f"None for an argument without a derivative, got {given!r}"
                 )
             if len(given) != len(self.rules) or any(
                 push and not rule for push, rule in zip(given, self.rules)
             ):
                 raise TypeError(
-                    f"{self.name}: expected one push or None for each rule, with a rule for "
-                    f"each push, got {len(self.rules)} rules and {len(given)} pushes"
+                    f"{self.name}: expected a push or None for each rule, and None where the rule is "
+                    f"None, got {len(self.rules)} rules and {len(given)} pushes"
                 )
 
     def _read_names(self):
@@ -182,7 +182,7 @@ class Primitive:
         if isinstance(z, tuple):
             raise TypeError(
                 f"{self.name}: expected one array from the function, got a tuple of {len(z)}; "
-                "make a separate row for each"
+                "make a separate row for each array"
             )
         return z
 

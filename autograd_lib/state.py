@@ -133,8 +133,8 @@ class Stateful:
             raise
         except Exception as error:  # a damaged archive can fail in a dozen ways
             raise ValueError(
-                f"load: {path} is damaged, or is not a .npz file of plain arrays: "
-                f"{plain_words(error)}"
+                f"{type(self).__name__}.load: {path} is damaged, or is not a .npz file of plain "
+                f"arrays: {plain_words(error)}"
             ) from None
         self.load_state_dict(state)
 

@@ -116,7 +116,7 @@ class Tensor(Value):
         After an assignment, a backward pass through a Tensor computed from the old value raises
         RuntimeError. Assigning to items, as in `t.data[0] = 1`, is not detected. If an array of
         another floating dtype is assigned, this Tensor and its `.grad` get that dtype. In a
-        transform it is read-only and a constant to every derivative; in compile, it is a Traced.
+        transform, `data` is read-only and constant to every derivative; in compile, it is a Traced.
         """
         if self.level or tracer.get() is not None:
             value = to_array(self)
@@ -155,7 +155,7 @@ class Tensor(Value):
         if self.op is not None:
             raise RuntimeError(f"requires_grad: call .detach() first on a result of {self.op.name}")
         if self.level:
-            raise RuntimeError("requires_grad: set it before the call of a transform or compile")
+            raise RuntimeError("requires_grad: set it before you call a transform or compile")
         if wanted and not self._requires_grad:
             _values._check_floating(self.dtype, "requires_grad")
             self._value = copied(self._value)  # it may be the caller's array
@@ -165,12 +165,12 @@ class Tensor(Value):
     def backward(self, grad=None, **unknown):
         """Add the gradient of this Tensor to the `.grad` of every leaf it was computed from.
 
-        If the pass raises or is interrupted, no `.grad` has changed: all are set at the end.
+        If an error or an interrupt occurs, no `.grad` is changed: all are set at the end.
 
         Parameters
         ----------
         grad : array_like, optional
-            The upstream gradient ∂L/∂self, in this shape. Default: 1, for a Tensor of one element.
+            The upstream gradient ∂L/∂self, in the same shape. Default: 1, for a one-element Tensor.
 
         Raises
         ------
@@ -218,7 +218,7 @@ class Tensor(Value):
     def retain_grad(self):
         """Make later backward passes store the gradient of this intermediate result in `.grad`."""
         if self.level:
-            raise RuntimeError("retain_grad: no effect in a transform or compile; use backward()")
+            raise RuntimeError("retain_grad: unavailable in transforms and compile; use backward()")
         self._retain = True
 
     @explain_arguments

@@ -132,7 +132,7 @@ def value_and_grad(f, argnums=0):
     callable
         Takes the arguments of `f`; returns (value, gradient), or (value, tuple of gradients) for a
         tuple `argnums`. A gradient has the shape and dtype of its argument. Raises TypeError if an
-        argument is missing or not floating, ValueError if `f` does not return a scalar.
+        argument is missing or not floating; ValueError if `f` does not return a scalar.
     """
     return _value_and_grad("value_and_grad", f, argnums)
 
@@ -172,7 +172,7 @@ def _chosen(name, f, args, kwargs, argnums):
         if not -len(args) <= i < len(args):
             raise TypeError(
                 f"{name}: argnums selects argument {i}, but the call has {len(args)} positional "
-                "arguments; pass the arguments to differentiate with respect to by position"
+                "arguments; pass the selected arguments by position"
             )
     positions = [i % len(args) for i in numbers]
     if len(set(positions)) < len(positions):
@@ -242,7 +242,7 @@ def jvp(f, xs, tangents):
         )
     if [np.shape(x) for x in xs] != [np.shape(t) for t in tangents]:
         raise ValueError(
-            f"jvp: expected tangents of the shapes of the inputs, {[np.shape(x) for x in xs]}, "
+            f"jvp: expected tangents of the same shapes as xs, {[np.shape(x) for x in xs]}, "
             f"got {[np.shape(t) for t in tangents]}"
         )
     return _jvp("jvp", f, xs, tangents)
@@ -383,5 +383,5 @@ def hvp(f, x, v):
     Pearlmutter, "Fast exact multiplication by the Hessian", 1994.
     """
     if np.shape(x) != np.shape(v):
-        raise ValueError(f"hvp: expected v of the shape of x, {np.shape(x)}, got {np.shape(v)}")
+        raise ValueError(f"hvp: expected v of shape {np.shape(x)}, like x, got {np.shape(v)}")
     return _jvp("hvp", _grad("hvp", f), (x,), (v,))[1]

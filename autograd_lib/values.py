@@ -107,7 +107,7 @@ def next_number():
 
 
 def _date_change():
-    """Return a number for a change that is made now, and store it as that of the last change."""
+    """Return the next number of the clock, and store it as the number of the last change."""
     global _last_change
     _last_change = next(_clock)
     return _last_change
@@ -145,7 +145,7 @@ def check_unchanged(node):
 
 
 def assignments(pairs):
-    """Return a list of changes for `commit` that do `t.data = value` for each pair (t, value).
+    """Return a list of changes for `commit` that set `t.data` to `value` for each pair (t, value).
 
     Each value must be an array in the shape of its `t`, and no other object may use the array.
     """

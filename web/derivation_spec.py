@@ -14,10 +14,9 @@ def bundle(panel):
 def spec(name, derivation):
     """Return the data of a derivation as a dict that can be written as JSON.
 
-    The dict contains the letters, each with its values at all points or with the formula that
-    defines it, and the lines under "steps". Under "matrices" are the letters that are multiplied as
-    matrices if they are written side by side, and under "vectors" those matrices that have only one
-    index.
+    "letters" contains each letter with its values at all points, or with the formula that defines
+    it, and "steps" contains the lines. "matrices" lists the letters that are multiplied as matrices
+    if they are written side by side, and "vectors" lists the matrices that have only one index.
 
     Parameters
     ----------

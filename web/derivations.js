@@ -78,7 +78,7 @@ function read(text, spec, {tight, wide} = {}) {
         if (["grad", "gout", "dout", "upstream"].includes(word) && own.includes("g"))
             throw new Unreadable("The upstream gradient, PyTorch's grad_output, is the letter g here.");
         if (word === "einsum")
-            throw new Unreadable("Write a sum as `sum_` and its index, not as `einsum`. Write a matrix product with `@`.");
+            throw new Unreadable("Write a sum as `sum_` followed by its index, for example `sum_i`, not with `einsum`. Write a matrix product with `@`.");
         if ([...word].every(one => one in spec.sizes))
             throw new Unreadable(`“${word}” is not a letter here. An index is written in brackets, or after \`sum_\`.${entry}`);
         if (/^[d∂][\p{L}\p{N}_]$/u.test(word))
@@ -235,7 +235,7 @@ function sumOverOwnIndex(tree, point, sizes) {
     for (const one of parts(tree[2]).filter(([kind]) => kind === "entry"))
         refuseUnbound(one, index => inside.includes(index) || index in sizes && index in point);
     if (Object.keys(sizes).every(index => index in point))
-        throw new Mismatch("No index is left for this sum: each one is on the left or under another sum.");
+        throw new Mismatch("No index is left for this sum: all are on the left or under another sum.");
     throw new Mismatch(`There is no index ${own} here to sum over.`);
 }
 

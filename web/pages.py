@@ -288,7 +288,7 @@ class Renderer(IPythonRenderer):
 
 
 def small(text):
-    """Return HTML in which no line breaks inside a number or a list, such as 98 % or (2, 3)."""
+    """Return HTML that keeps a number or a list, such as 98 % or (2, 3), on one line."""
     whole = r"\d[\d.]*e-\d+|[(\[][\d, ]{2,12}[)\]]|\d[\d.,]* %|\b\w = [−-]?\d[\d.]*"
     return re.sub(whole, r'<span class="whole">\g<0></span>', text)
 
@@ -337,8 +337,8 @@ def executed(path):
 def deriving(spec, paper):
     """Return the HTML of a derivation, with the data for derivations.js.
 
-    `spec` is the result of `derivation_spec.spec`, in which the left side of each line is replaced
-    by its MathML. `paper` is the HTML of the empty boxes to fill in on paper.
+    `spec` is the result of `derivation_spec.spec`; the left side of each line in it is replaced by
+    MathML, in place. `paper` is the HTML of the empty boxes to fill in on paper.
     """
     for step in spec["steps"]:
         step["left"] = inline(rf"\displaystyle {step['left']}")
@@ -702,15 +702,16 @@ def build(folder, executed=executed, parts=None):
     executed : callable
         Takes the path of a notebook and returns the notebook with its outputs.
     parts : path-like, optional
-        A folder with the files of Pyodide, to be included in the site. If some of the files are
-        missing in the folder, they are downloaded into it.
+        A folder with the files of Pyodide, to be included in the site. Files that are missing
+        are downloaded into the folder.
 
     Raises
     ------
     FileExistsError
         If `folder` contains files, but no files of an earlier build. Nothing is then written.
     RuntimeError
-        If a notebook raises an error, or a page or the site is too large.
+        If a notebook raises an error, a page or the site is too large, or a file of Pyodide cannot
+        be downloaded or has an unexpected hash.
     """
     folder = Path(folder)
     earlier = folder / WRITTEN

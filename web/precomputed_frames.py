@@ -44,10 +44,10 @@ def packed(ui):
     """Return a dict with the controls of `ui`, its first picture, and a picture for each position.
 
     If "together" is True, there is a picture for every combination of control values, and the last
-    control varies fastest. Otherwise only one control moves at a time, and the others stay at their
-    start. Under "data" are the frames, as `stored` returns them, and the list "at", which contains
-    the index of the frame for each position. They are written as JSON, compressed by gzip and
-    encoded by `as_text`. A frame is a drawing, MARK, and a text that describes the drawing. Raise
+    control varies fastest. Otherwise only one control changes at a time, and the others keep their
+    start values. "data" contains the frames, as `stored` returns them, and the list "at" with the
+    index of the frame for each position, written as JSON, compressed by gzip and encoded by
+    `as_text`. A frame consists of a drawing, MARK and a description of the drawing. Raise
     ValueError if a picture changes when it is drawn again.
     """
     start, every = ui.values(), {name: values for name, values in ui.positions().items() if values}
@@ -64,7 +64,7 @@ def packed(ui):
     again = f"{ui.picture.html}{MARK}{ui.picture.text}"
     if again not in frames or again != f"{first.html}{MARK}{first.text}":
         raise ValueError(
-            f"the drawing under {', '.join(every)} changes when it is drawn again; "
+            f"the drawing controlled by {', '.join(every)} changes when it is drawn again; "
             "make it depend only on its arguments"
         )
     data = json.dumps(stored(list(frames)) | {"at": at}, ensure_ascii=False, separators=(",", ":"))
@@ -83,9 +83,9 @@ def controls(ui, values):
     """Return a list with the data from which a page builds each control of `ui`.
 
     `values` is a dict with the name of each control and a list of the values that the page offers.
-    The data of a control are a dict with the keys name, values (texts), numbers (True if the values
-    are numbers), toggle (True if all values are visible at once), start (the index of the first
-    value shown), and pace (milliseconds per frame, or 0 if the control does not play).
+    The data of a control are a dict with the keys name, values (strings), numbers (True if the
+    values are numbers), toggle (True if all values are visible at once), start (the index of the
+    first value shown), and pace (milliseconds per frame, or 0 if the control does not play).
     """
     start, every = ui.values(), ui.positions()
     pace = {
@@ -116,7 +116,7 @@ def as_text(data):
 def unpacked(frames):
     """Return a list with (drawing, words) for each position, given the result of `packed`.
 
-    site.js unpacks it in the same way.
+    site.js unpacks the frames in the same way.
     """
     data = json.loads(gzip.decompress(base64.b85decode(frames["data"].replace(",", "<"))))
 
@@ -130,7 +130,7 @@ def unpacked(frames):
 
 
 def stored(frames):
-    """Return the list `frames` of texts in a form that compresses well.
+    """Return the strings in the list `frames` in a form that compresses well.
 
     The form is a dict with four lists: pieces, ways, groups and frames. Pictures with the same tags
     form a group, and each picture is a row of its group. An entry of "frames" is (number of the
@@ -169,7 +169,7 @@ def stored(frames):
 
 
 def finer(column):
-    """Yield the description of one part of the pictures in a group, as `stored` uses it.
+    """Yield the descriptions of one part of the pictures in a group, in the form of `stored`.
 
     `column` contains the text of this part in each picture. The texts are split at their numbers if
     they can all be split alike. For each piece, yield its text if all pictures have the same text,

@@ -211,9 +211,10 @@ def entries(archive):
 
 
 def bare(source):
-    """Return Python source without comments and with empty docstrings, which NumPy requires.
+    """Return Python source without comments and with empty docstrings.
 
-    Source that this Python cannot parse is returned unchanged.
+    Docstrings are not removed, because NumPy requires them. Source that this Python cannot parse is
+    returned unchanged.
     """
     try:
         tree = ast.parse(source)

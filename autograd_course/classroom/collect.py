@@ -102,7 +102,7 @@ def _learner(where):
 
 
 def _files(folder):
-    """Yield (path, content) for every file below the folder in which a record may be stored.
+    """Yield (path, content) for every possible record below the folder.
 
     The path is relative to the folder. The content is the bytes of the file, or a function that
     returns the bytes or raises LeftOut.

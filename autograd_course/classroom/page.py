@@ -173,9 +173,9 @@ def table(learners):
 
 
 def write_table(learners, file):
-    """Write the table on a class as CSV into an open file.
+    """Write the rows of `table(learners)` as CSV to an open file.
 
-    A ' is put before any text that a spreadsheet would interpret as a formula.
+    Any text that a spreadsheet would interpret as a formula is prefixed with '.
     """
     writer = csv.writer(file)
     for row in table(learners):

@@ -113,7 +113,7 @@ _SQUARE = "Square brackets are for indices only. Use round brackets."
 
 
 class Unreadable(Exception):
-    """Report that a typed text is not a formula; the message tells the learner what to write."""
+    """Report that the input is not a formula; the message tells the learner what to write."""
 
 
 def parse(text, letters, arrays=(), *, vectors=(), indices=(), tight=False, wide=False):
@@ -148,7 +148,7 @@ def parse(text, letters, arrays=(), *, vectors=(), indices=(), tight=False, wide
 
 
 def _plain(text):
-    """Return a typed text with every accepted spelling replaced by the one that the parser reads."""
+    """Return the learner's input, with each spelling replaced by the one that the parser reads."""
     text = text.lstrip(" =$").rstrip(" .,;$")
     for (small, plain), opened, closed in [(_SUPERSCRIPTS, "^(", ")"), (_SUBSCRIPTS, "_{", "}")]:
         table = str.maketrans(small, plain)
@@ -217,7 +217,7 @@ class _Parser:
                 )
             if word == "einsum":
                 raise Unreadable(
-                    "Write a sum as `sum_` and its index, not as `einsum`. Write a matrix product with `@`."
+                    "Write a sum as `sum_` followed by its index, for example `sum_i`, not with `einsum`. Write a matrix product with `@`."
                 )
             if set(word) <= set(self.indices):
                 raise Unreadable(
@@ -394,7 +394,7 @@ def names(tree):
 def replace(tree, new):
     """Return the tree with some of its parts replaced.
 
-    `new` is a dict from each part to replace to the new part.
+    `new` is a dict that maps each part to its replacement.
     """
     if tree in new:
         return new[tree]

@@ -59,12 +59,12 @@ class Step:
     indices : str
         The indices on the left side.
     mistakes : tuple of (str, str)
-        Pairs (wrong line, sentence that explains the mistake). If the line has the right value but
-        is not the required line, for example a copy of the left side, its sentence begins with "It
-        is equal", and it is recognised by its form instead of its value.
+        Pairs (wrong line, sentence that explains the mistake). If a wrong line has the right value,
+        for example as a copy of the left side, its sentence begins with "It is equal", and the line
+        is recognised by its form instead of its value.
     rivals : tuple of str
         Two wrong reasons, offered as choices next to `reason`; () if the learner is not asked for
-        it.
+        the reason.
     worked : bool
         True if the line is shown, and the learner does not type it.
     """
@@ -98,7 +98,7 @@ class Derivation:
     code : str
         The answer to an exercise, with {} in place of the last line.
     renamed : dict
-        For each letter that has a different name in `code`, this name.
+        The name in `code` of each letter that has a different name there.
     """
 
     letters: dict
@@ -292,9 +292,7 @@ def _sum_over_own_index(own, term, values, sizes, bound):
     for entry in entries:
         _refuse_unbound(entry, bound + own + inside)
     if set(sizes) <= set(bound):
-        raise Mismatch(
-            "No index is left for this sum: each one is on the left or under another sum."
-        )
+        raise Mismatch("No index is left for this sum: all are on the left or under another sum.")
     raise Mismatch(f"There is no index {own} here to sum over.")
 
 
@@ -510,7 +508,7 @@ def _explain(derivation, step, tree, right):
 def _symptom(derivation, step, tree, right):
     """Return a sentence about how a wrong line differs from the left side.
 
-    It is used if no small repair corrects the line.
+    The sentence is used if no small repair corrects the line.
     """
     if not step.indices and any(part[0] == "entry" for part in parts(tree)):
         return "The left side is a whole array, and your line has indices: write it with whole arrays only."
@@ -700,7 +698,7 @@ def _function_repairs(tree):
 
 
 def _entry_repairs(derivation, letters, tree):
-    """Yield repairs that replace one array entry by an entry of another array with other indices."""
+    """Yield repairs that replace an array entry with one of another array at other indices."""
     others = list(_all_entries(derivation, letters))
     for one, other in product([part for part in parts(tree) if part[0] == "entry"], others):
         if one[1] != other[1] and one[2] != other[2]:

@@ -180,8 +180,8 @@ class FromMemory(widgets.VBox):
 def from_memory(lesson):
     """Return FromMemory widgets for lines that were shown to the learner in earlier lessons.
 
-    There is one for the first such line of each derivation, and at most two in all. `lesson` is the
-    number of the current lesson, such as "05".
+    There is a widget for the first such line of each derivation, and at most two in all. `lesson`
+    is the number of the current lesson, such as "05".
     """
     asked = []
     for name, lines in record.read()["lines"].items():
@@ -294,7 +294,7 @@ class Line(widgets.VBox):
 
 
 class Reason(widgets.VBox):
-    """Ask for the reason of a line, with three choices. An answer is not required.
+    """Ask for the reason for a line, with three choices. An answer is not required.
 
     The first choice is recorded, and appears again when the cell is rerun.
     """
@@ -359,7 +359,7 @@ def keys(derivation):
 
     They are letters, indices, functions, digits and signs. The keys are the same for every line, so
     that they do not show which letters a line needs. They are sufficient to type every line, so
-    that a phone needs no keyboard.
+    a phone user needs no keyboard.
     """
     trees = [part for step in derivation.steps for part in parts(derivation.read(step.right))]
     functions = [name for name in FUNCTIONS if any(part[:2] == ("call", name) for part in trees)]

@@ -31,8 +31,8 @@ class compile:
     ----------
     f : callable
         Takes arrays, Tensors, numbers, strings, None, Modules, and tuples, lists and dicts of
-        exactly these types, not of subclasses. Returns arrays, Tensors, numbers, strings and None,
-        or tuples, lists and dicts of these.
+        these, but no instances of subclasses of these types. Returns arrays, Tensors, numbers,
+        strings and None, or tuples, lists and dicts of these.
     check : bool, default False
         Also run `f` at every call, and raise an error if a result differs from that of the program
         by more than rounding. Use this if you are not sure whether `f` reads something that the
@@ -71,7 +71,7 @@ class compile:
       `grad`, `vjp` or `jvp`, `f` itself is called instead of a program. To compile the derivative
       as well, write `compile(value_and_grad(f))`.
     - While `f` is recorded, it receives Tensors in place of arrays and floats, so `is`, `hash` and
-      `isinstance` may give other results than usual. A program may return a NumPy scalar where `f`
+      `isinstance` may give unusual results. A program may return a NumPy scalar where `f`
       returns an array of shape ().
 
     Examples
@@ -184,8 +184,8 @@ class compile:
         """Raise RuntimeError if the result of a program differs from that of the function.
 
         `result` is that of the program, and `expected` is that of the function. Floating numbers
-        may differ by rounding. `path` names the compared part of the result in the
-        error, such as "the result[0]['loss']".
+        may differ by rounding. `path` names the compared part of the result in the error, such as
+        "the result[0]['loss']".
         """
         if {type(result), type(expected)} & {tuple, list, dict}:
             a, b = (

@@ -91,7 +91,7 @@ def assign_buffers(lines, returned, new_name):
 def ufunc(node):
     """Return the ufunc that computes the line `node`, or None.
 
-    The result is None unless the line is a call of a ufunc without keywords that returns an array.
+    The result is None unless the line calls a ufunc without keywords and its value is an array.
     """
     function = UFUNCS.get(node.op.function, node.op.function)
     plain_call = not node.params and isinstance(node._value, np.ndarray)
@@ -101,9 +101,8 @@ def ufunc(node):
 def takes_out(node):
     """Return True if the line `node` can be given an array `out` to write its result into.
 
-    The line must be a call of a ufunc, or of `where` with a constant as its third argument, and its
-    result must be C-contiguous, because a buffer is. (`where` writes into `out` only if that
-    constant is 0.)
+    The line must call a ufunc, or `where` with a constant as its third argument, and its result
+    must be C-contiguous, as buffers are. (`where` writes into `out` only if that constant is 0.)
     """
     masks = node.op is ops.where and not isinstance(node.inputs[2], Tensor)
     return (masks or ufunc(node) is not None) and node._value.flags.c_contiguous
@@ -113,7 +112,7 @@ def memory_root(node):
     """Return the line or input that owns the memory of the result of `node`.
 
     This is `node` itself, unless its result is a view of an argument. The function compares the
-    bounds of the memory of the arrays in the recorded call. For an array in a buffer, the answer is
+    memory bounds of the arrays in the recorded call. For an array in a buffer, the answer is
     the same in every call, because a buffer always has the same layout. For other arrays, a row in
     VIEWS may return a copy in the recorded call and a view in another call.
     """
@@ -123,11 +122,11 @@ def memory_root(node):
 
 
 def is_user_op(row):
-    """Return True unless `row` is in the table or its function is a plain one of NumPy or Python.
+    """Return False if `row` is in the table or has a plain NumPy or Python function, else True.
 
-    The other rows are made by the user, or check arguments in nn.functional. Their functions may
-    raise an error, keep a reference to their arguments, or return a view, a list or a Python
-    number.
+    A row for which this returns True was defined by the user or checks arguments in nn.functional.
+    Its function may raise an error, keep a reference to its arguments, or return a view, a list or
+    a Python number.
     """
     # transforms.py has a row of np.float64, a type. A row of another function of NumPy is a user's:
     # np.ravel, for example, copies some arrays and returns a view of others.

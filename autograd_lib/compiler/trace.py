@@ -168,8 +168,8 @@ class Trace:
             )
         if containers != mapped(id, [args, kwargs]):
             raise TypeError(
-                "compile: a list or dict among the arguments is changed inside the function, which "
-                "a program cannot do; return the new value"
+                "compile: the function changes a list or dict in its arguments, but a compiled "
+                "program cannot repeat that change; return the new value instead"
             )
         self.structure = mapped(self._output, out)
         # Only the lines so far: those of the backward passes do not belong to the forward function.
@@ -410,8 +410,8 @@ class Trace:
     def _caller_of(self, node):
         """Return the Origin of the line `node`, which is not part of a rule.
 
-        This is NO_ORIGIN if a function of the user computes the line. The frames of these functions
-        are then kept until the call ends, because their variables give the names in the program. If
+        This is NO_ORIGIN if functions of the user compute the line. The frames of these functions
+        are then kept until the call ends, because the program uses the names of their variables. If
         the backward pass computes the line to add two gradients, the Origin describes the sum.
         """
         frame, users = sys._getframe(2), []  # the caller of `add_line`; the user's, innermost first
@@ -439,7 +439,7 @@ class Trace:
     def _note_names(self, frame):
         """Store the names of the variables in `frame`, which belongs to a function of the user.
 
-        Entries of lists and tuples and attributes of Modules also get names, such as `layers_0`.
+        Entries of lists and tuples, and attributes of Modules, also get names, such as `layers_0`.
         """
         # Of the globals only those that the function names.
         variables = {

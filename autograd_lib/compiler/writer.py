@@ -63,7 +63,7 @@ class Writer:
     Parameters
     ----------
     trace : Trace
-        The recorded call. The names that it has for values are used unless they are taken.
+        The recorded call, whose names for values are used unless they are already taken.
 
     Attributes
     ----------

@@ -91,7 +91,7 @@ class Module(Stateful):
         return self.forward(*args, **kwargs)
 
     def __getattr__(self, name):
-        """Raise AttributeError, with advice if PyTorch's Module has the name."""
+        """Raise AttributeError, with advice for some attributes of PyTorch's Module."""
         raise AttributeError(
             f"{type(self).__name__} has no {name}"
             + (f": {_MODULE_HINTS[name]}" if name in _MODULE_HINTS else ""),
@@ -385,7 +385,7 @@ def _linear(layer, x, weight):
 class Neuron(Module):
     """One neuron: activation(x · weight + bias).
 
-    `weight` has shape (in_features,), `bias` is a scalar. Inputs of shape (…, in_features) give
+    `weight` has shape (in_features,), and `bias` is a scalar. Inputs of shape (…, in_features) give
     outputs of shape (…).
 
     Parameters
@@ -416,7 +416,7 @@ class Neuron(Module):
 class Linear(Module):
     """Linear layer: x @ weight.T + bias.
 
-    `weight` has shape (out_features, in_features), `bias` (out_features,). Inputs of shape (…,
+    `weight` has shape (out_features, in_features), and `bias` (out_features,). Inputs of shape (…,
     in_features) give outputs of shape (…, out_features).
 
     Parameters
@@ -599,6 +599,11 @@ class MultiheadAttention(Module):
             Array of shape (N, T, embed_dim).
         Tensor or None
             Weights of shape (N, T, S), or (N, num_heads, T, S) if they are not averaged.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `functional.scaled_dot_product_attention`.
         """
         query, key, value = (self._heads(x, i) for i, x in enumerate((query, key, value)))
         if attn_mask is not None and not isinstance(attn_mask, Tensor):
@@ -627,8 +632,9 @@ class MultiheadAttention(Module):
 class Conv2d(Module):
     """Convolution of images; see `functional.conv2d`.
 
-    `weight` has shape (out_channels, in_channels, kh, kw), `bias` (out_channels,). Images of shape
-    (N, in_channels, H, W) give outputs of shape (N, out_channels, windows down, windows across).
+    `weight` has shape (out_channels, in_channels, kh, kw), and `bias` (out_channels,). Images of
+    shape (N, in_channels, H, W) give outputs of shape (N, out_channels, windows down, windows
+    across).
 
     Parameters
     ----------
@@ -753,6 +759,11 @@ class RNNCell(Module):
         Generator or seed for the initial weights.
     dtype : dtype_like, default float
         Floating dtype of the parameters.
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer >= 0, or `activation` is not callable.
 
     References
     ----------

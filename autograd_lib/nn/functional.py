@@ -204,8 +204,8 @@ def attention_weights(query, key, attn_mask=None, is_causal=False, scale=None):
 def _check_mask(mask):
     if mask.dtype.kind not in "bf":
         raise TypeError(
-            "attn_mask must be bool, True where a query may attend, or floating numbers to add to "
-            f"the scores, got {mask.dtype}"
+            "attn_mask must be bool (True where a query may attend) or floating (added to the "
+            f"scores), got {mask.dtype}"
         )
     if not (mask if mask.dtype == bool else mask > -np.inf).any(axis=-1).all():
         raise ValueError(

@@ -97,6 +97,11 @@ def xavier_normal_(tensor, gain=1.0, rng=None):
     Tensor
         The argument `tensor`.
 
+    Raises
+    ------
+    TypeError, ValueError
+        As for `xavier_uniform_`.
+
     References
     ----------
     Glorot and Bengio (2010), equation 12.
@@ -125,6 +130,11 @@ def kaiming_uniform_(tensor, nonlinearity="relu", rng=None):
     Tensor
         The argument `tensor`.
 
+    Raises
+    ------
+    TypeError, ValueError
+        As for `xavier_uniform_`. Also ValueError if `nonlinearity` is unknown.
+
     References
     ----------
     He et al. (2015), equation 10.
@@ -148,6 +158,11 @@ def kaiming_normal_(tensor, nonlinearity="relu", rng=None):
     -------
     Tensor
         The argument `tensor`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `xavier_uniform_`. Also ValueError if `nonlinearity` is unknown.
 
     References
     ----------

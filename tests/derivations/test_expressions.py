@@ -165,7 +165,7 @@ def test_an_exponent_may_be_read_without_its_brackets():
         ("x_{i-1}", "“i-1” is not an index"),
         ("g[i, None]", "one letter"),
         ("g_{ij", "“}”"),
-        ("np.einsum('ij->i', g)", "not as `einsum`"),
+        ("np.einsum('ij->i', g)", "not with `einsum`"),
         ("grad_output / x", "is the letter g here"),
         ("* x", "“*”"),
         ("x" * (LONGEST + 1), str(LONGEST)),

@@ -614,7 +614,7 @@ def test_a_learning_rate_for_each_entry(make):
     np.testing.assert_allclose(
         steps(optimizer, together, gs), np.concatenate(wanted, axis=1), rtol=1e-14
     )
-    with pytest.raises(TypeError, match='an array as "lr" cannot be saved'):
+    with pytest.raises(TypeError, match='cannot save "lr" because it is an array'):
         optimizer.state_dict()
     scalar = leaf(1.0)
     optimizer, scalar.grad = make([scalar]), np.array(1.0)

@@ -1159,7 +1159,7 @@ def test_requires_grad_cannot_be_set_inside_a_transform(wanted):
 
     for transformed in (ag.grad(f), ag.compile(f)):
         with pytest.raises(
-            (RuntimeError, TypeError), match="requires_grad: set it before the call"
+            (RuntimeError, TypeError), match="requires_grad: set it before you call"
         ):
             transformed(np.array(3.0))
 
@@ -1484,14 +1484,14 @@ def test_a_row_whose_rule_takes_too_few_arguments_is_refused_at_once():
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda f, r: ag.primitive(f, [r], None), "pushes that are functions"),
+        (lambda f, r: ag.primitive(f, [r], None), "pushes to be functions"),
         (lambda f, r: ag.primitive(f, [r], []), "1 rules and 0 pushes"),
         (lambda f, r: ag.primitive(f, [r], [r, r]), "1 rules and 2 pushes"),
-        (lambda f, r: ag.primitive(f, [None, r], [r, r]), "a rule for each push"),
-        (lambda f, r: ag.primitive(f, r, r), "rules that are functions"),
+        (lambda f, r: ag.primitive(f, [None, r], [r, r]), "and None where the rule is None"),
+        (lambda f, r: ag.primitive(f, r, r), "rules to be functions"),
         (lambda f, r: ag.elementwise(f)(1.0), "expected one rule for each input"),
-        (lambda f, r: ag.elementwise(f, [r, r]), "rules that are functions"),
-        (lambda f, r: ag.linear(f, 3.0), "rules that are functions"),
+        (lambda f, r: ag.elementwise(f, [r, r]), "rules to be functions"),
+        (lambda f, r: ag.linear(f, 3.0), "rules to be functions"),
     ],
 )
 def test_rules_that_do_not_fit_are_refused_at_once(make, words):

@@ -542,7 +542,7 @@ def test_many_sliders_move_one_at_a_time():
 
 def test_a_drawing_that_is_no_function_of_its_values_is_refused():
     turns = iter(range(1000))
-    with pytest.raises(ValueError, match="under x changes when it is drawn again"):
+    with pytest.raises(ValueError, match="controlled by x changes when it is drawn again"):
         precomputed_frames.packed(
             explore(lambda x: Picture(f"<p>{next(turns)}</p>", "."), x=(0, 3, 1))
         )
