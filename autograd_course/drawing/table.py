@@ -17,7 +17,7 @@ def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
         The cells of each row. A cell is HTML, or a pair (HTML, CSS). The first cell of a row is its
         heading.
     head : sequence
-        The cells above the columns; () for none.
+        The cells of the header row; () for no header.
     ruled : bool
         True if there is a line above each row.
     wide : bool
