@@ -416,7 +416,7 @@ OURS = []  # solutions that yours_or_ours returned, so that a later check does n
 
 
 def yours_or_ours(name, answer, **names):
-    """Return the learner's answer if it is right, and otherwise the one that the solution defines.
+    """Return the learner's answer if it is right, and otherwise the answer that the solution defines.
 
     An answer counts as right if the check accepts it without a remark. A printed line tells the
     learner which of the two answers the lesson uses from now on. `names` are the notebook's
