@@ -181,8 +181,7 @@ class Draw:
 
         For example, `build` uses this method to choose the function whose slope the learner
         computes. If all choices are numbers and this Draw tries numbers from the answer's code, the
-        result is one of those that lie between the smallest and the largest choice, if there are
-        any.
+        result is a tried number between the smallest and the largest choice, if possible.
         """
         if self.near and not any(map(callable, choices)):
             whole = all(type(x) is int for x in choices)
@@ -475,7 +474,7 @@ def _tolerance(args, rtol, atol):
 def _in_place_of(place, args):
     """Yield arrays to pass for the argument `place`, so that one array is used in two places.
 
-    They come from `args`, all arguments of the call. Each array that fits is yielded whole,
+    The arrays come from `args`, all arguments of the call. Each array that fits is yielded whole,
     followed by a copy of `place` in which every second entry comes from this array.
     """
     for x in args:
