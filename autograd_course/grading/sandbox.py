@@ -110,7 +110,7 @@ def bounded(function, *args, most=None):
         nonlocal at_work
         before, at_work = at_work, time.process_time()
         if at_work - before < LONGEST / 100:  # on a busy machine a running answer gets little time
-            raise Waiting(f"no answer after {LONGEST} seconds")
+            raise Waiting(f"no result after {LONGEST} seconds")
 
     with _ringing(ring):
         sys.settrace(count)
