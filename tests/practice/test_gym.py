@@ -562,7 +562,7 @@ def test_invalid_axes_are_reported(text):
         (
             "rule.relu.x",
             "g * (x > 0) + 1.5 * g * (x == 0)",
-            "but 0 is right. It is right in a different case: ",
+            "but 0 is right. Your answer is right in a different case: ",
         ),
         (
             "rule.expand_dims.x",
