@@ -73,7 +73,7 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
     hs : sequence of float
         All steps, in descending order.
     errors : dict of str to sequence of float
-        For each method, by name, one error for each step in `hs`. The first method is the secant's and
+        A dict from the name of each method to its errors, one for each step in `hs`. The first method is the secant's and
         is marked with circles, the other methods with squares.
     bet : float, optional
         The step that the learner predicts to be the best, marked with a vertical line.
