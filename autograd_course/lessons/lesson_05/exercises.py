@@ -294,7 +294,7 @@ def multiply(answer):
                 f"the .number of the result of {call}",
                 "the number of an input",
                 "a number of its own",
-                "Value sets the number when it is made, and order sorts by it: do not change it.",
+                "Each Value gets its .number when it is created, and order sorts by .number: do not change it.",
             )
         if answer(x, y) is z:
             raise Wrong(
@@ -663,7 +663,7 @@ def _ordered(answer, output, tried, right):
     except _StepLimit:
         raise Wrong(
             tried,
-            "no list after many steps",
+            "not finished after many steps",
             right,
             "Does your code follow every path, or append to the list endlessly? Append an input only if you have not seen it yet.",
         ) from None

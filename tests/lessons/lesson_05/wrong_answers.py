@@ -109,7 +109,7 @@ cases(
         edit(
             "return Value(x.data * y.data, (x, y), (y.data, x.data))",
             "z = Value(x.data * y.data, (x, y), (y.data, x.data))\n    z.number = max(x.number, y.number)\n    return z",
-            "own: Value sets the number when it is made",
+            "own: Each Value gets its .number when it is created",
         ),
         edit(
             "(y.data, x.data)",
