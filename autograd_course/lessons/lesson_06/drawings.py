@@ -28,7 +28,7 @@ def chessboard():
 def descend(f, by):
     """Run 30 steps of gradient descent from (0.5, 0.4, 0.3), and return the step numbers and the values of f.
 
-    The value at step 0 is the one before the first step. The steps follow the gradient of `by`, a
+    The value at step 0 is f at the starting point. The steps follow the gradient of `by`, a
     function of three numbers like f, with a learning rate of 0.1.
     """
     w, values = np.array([0.5, 0.4, 0.3]), []
