@@ -45,10 +45,10 @@ def trained(gradient, w, b=0.0):
 
 
 def mystery():
-    """Return the losses of two trainings from w = 1, as two lists.
+    """Return the losses of two training runs from w = 1, as two lists.
 
-    The first training uses the right derivative of tanh. The second uses the published one, z²
-    instead of 1 − z², which is wrong.
+    The first run uses the right derivative of tanh, 1 − z². The second run uses the published
+    derivative, z², which is wrong.
     """
 
     def gradient(slope):
@@ -62,7 +62,7 @@ def mystery():
 
 
 def two_losses(one, other):
-    """Draw the losses of two trainings, labelled A and B, without telling which rule each one used.
+    """Draw the losses of two training runs, labelled A and B, without naming the rule that each run used.
 
     `one` and `other` are lists of losses, of equal length.
     """
@@ -70,17 +70,17 @@ def two_losses(one, other):
     plot.frame(ticks(0, 200, 4), decades(-5, 0, 1), "step", "loss L, as powers of ten")
     _losses(plot, (one, other), ("A", "B"))
     text = (
-        f"Two trainings, {len(one) - 1} steps each. Both losses fall all the way.\n"
+        f"Two training runs, {len(one) - 1} steps each. Both losses fall all the way.\n"
         f"A: from {_loss(one[0])} to {_loss(one[-1])}. B: from {_loss(other[0])} to {_loss(other[-1])}."
     )
     return Picture(svg("0 0 540 300", "".join(plot.parts), text), text)
 
 
 def duel(w, right, published):
-    """Draw the right gradient and the published one over the weight, and the losses of two trainings from w.
+    """Draw the right and the published gradient against the weight, and the losses of two runs from w.
 
     `right` and `published` are functions that return the gradient with respect to the weight. Each
-    is used for one of the trainings.
+    is used for one of the training runs.
     """
     left, ws = Axes((50, 40, 310, 250), (-1.5, 1.5), (-2.6, 0.4)), np.linspace(-1.5, 1.5, 121)
     left.frame(ticks(-1.5, 1.5, 6), ticks(-2, 0, 4), "weight w", "gradient of w, over w")
