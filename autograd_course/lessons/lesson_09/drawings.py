@@ -256,7 +256,7 @@ def ward(sheets):
 
 
 def case(patient, method="as found"):
-    """Draw the card of a patient among the array engines, with its faulty method or the correct one.
+    """Draw the card of a patient among the array engines, with its faulty or its correct method.
 
     `patient` is its number, and `method` is "as found" or "fixed".
     """
