@@ -13,7 +13,7 @@ SIDE = 72  # px, of a scan in a sheet, five in a row: as wide as a phone
 def confusion(true, read):
     """Draw the confusion matrix of ten digits, with the correct answers on its diagonal.
 
-    `true` and `read` are integer arrays of shape (n,), the true digits and the predicted ones. A
+    `true` and `read` are integer arrays of shape (n,), the true and the predicted digits. A
     row of the matrix is for a true digit, and a column for a predicted digit.
     """
     counts = np.zeros((10, 10), int)
@@ -134,7 +134,7 @@ def neurons(weights, titles):
 
 
 def scores(named, chance=None):
-    """Draw two accuracies for each model as bars: the one on the training set, and the one on held-out scans.
+    """Draw the accuracy of each model on the training set and on held-out scans, as two bars.
 
     `named` is a dict {name: (training accuracy, held-out accuracy)}, from 0 to 1. `chance` is the
     accuracy of guessing, drawn as a dotted line unless it is None.
