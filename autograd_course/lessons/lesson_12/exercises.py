@@ -351,7 +351,7 @@ def _one_epoch(answer, count, size, rng):
             tried,
             "one pair of arrays",
             "all the batches",
-            "return ends the function. Write a yield for each batch, so that the function continues.",
+            "`return` ends the function. Use `yield` for each batch, so that the function continues.",
         )
     try:
         came = list(islice(came, 10 * count))
@@ -819,7 +819,7 @@ def _in_place_of(name, ours, scope):
 
 
 def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
-    """Raise Wrong unless the learner's function has called `train` as the question says.
+    """Raise Wrong unless the learner's function has called `train` as the question requires.
 
     Parameters
     ----------
