@@ -218,7 +218,7 @@ def responses(kernels, scan, names=None, bias=0):
     Parameters
     ----------
     kernels : array of shape (K, 1, 3, 3)
-        The kernels. Their positive weights are marked with +, their negative ones with −.
+        The kernels. Positive weights are marked with +, negative weights with −.
     scan : array of shape (8, 8)
         The image. A stronger blue in a response is a larger number.
     names : sequence of str, optional
