@@ -1260,7 +1260,7 @@ def _silent(op, hint, x=X):
     except Exception as error:
         said = str(error).splitlines()[0] if str(error) else ""
         raise Wrong(
-            "ag.check_grads, second derivative too",
+            "ag.check_grads, including the second derivative",
             f"{type(error).__name__}: {said}",
             "no error",
             hint if isinstance(error, AssertionError) or "push" in said else PLAIN,
