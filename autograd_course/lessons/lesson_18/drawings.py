@@ -16,7 +16,7 @@ def who_reads_whom(sizes, letters, pick=None, what="slope"):
     Parameters
     ----------
     sizes : array_like of shape (T, T)
-        Row t shows what position t reads. A larger size is darker, and a size near 0 is a dot.
+        Row t is for position t. A larger size is darker, and a size near 0 is a dot.
     letters : sequence of str
         The T letters of the text.
     pick : int, optional
