@@ -13,7 +13,7 @@ class Reader(nn.Module):
     """Map letters to logits for the letter that follows each of them.
 
     The letters are ints of shape (N, T), and the logits have the shape (N, T, 8). `block` is a
-    module that maps an array of shape (…, T, width) to one of the same shape.
+    module that maps an array of shape (…, T, width) to an array of the same shape.
     """
 
     def __init__(self, block, width=32, seed=0):
