@@ -603,15 +603,15 @@ def picking(answer):
             "pick(np.zeros(3), 1.0, 0.5)",
             repr(float(letter)),
             "1",
-            "Return the number of a letter, an index, so convert it to an integer: int(…).",
+            "pick must return the index of a letter, so convert it to an integer: int(…).",
         )
 
 
 def _row(pick):
     """Return a function of logits and a temperature that lists the letters picked for many values of u.
 
-    `pick` is the function to test. The values of u are twenty evenly spaced ones, and one just
-    before and one just after each boundary between two letters.
+    `pick` is the function to test. There are twenty evenly spaced values of u, and two more just
+    before and just after each boundary between two letters.
     """
 
     def row(logits, temperature):
