@@ -284,7 +284,7 @@ WRONG = [
     ("99.rule", lambda g, x: [[1], [2, 3]], "Expected an array, got an object of type list."),
     ("99.rule", lambda g, x: 0 * x[0], "got       [0., 0., 0.]"),
     ("99.word", "downhill", "expected  the other one"),
-    ("99.word", 3, "a text, in quotes"),
+    ("99.word", 3, "a string, in quotes"),
     ("99.truth", False, "got       False"),
     ("99.truth", 1, "True or False"),
     ("99.nothing", 1, "no exercise '99.nothing'"),
