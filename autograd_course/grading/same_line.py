@@ -139,7 +139,7 @@ def same_line(mine, row=None, argument=0):
     Returns
     -------
     Comparison
-        A verdict on each rule. Errors that a learner's rule raises are shown, not raised. The
+        A verdict on each rule. Mistakes in a rule or in the call are shown, never raised. The
         verdicts are:
 
         - "same line", or "same line, other letters";
