@@ -2,13 +2,15 @@
 
 import numpy as np
 
+import autograd_lib as ag
+
 from ...grading import NotYet, Wrong, brief, edit, exercise, expect, expect_over, has_blank
 from ...grading.compare import same
 from ...grading.mistakes import printed
 from ...grading.rule_checks import engine
 from ...grading.sandbox import StepLimitExceeded, bounded
 from ...quiz.texts import Question, card, prediction, recall
-from ..lesson_05.engine import Value
+from ..lesson_05.engine import Value, operation
 
 # --- The slide: three paths from w₃ ------------------------------------------------------------------------------------------
 
@@ -149,8 +151,8 @@ _ROUTES = [
         (
             "Help: my three paths add up to 0.5323",
             """
-            That is also the sum of the two paths of the talk. Two of your three paths must go through the arrow from c to ŷ: one
-            reaches c from w₃ directly, the other reaches c by way of b.""",
+            That is also the sum of the talk's two paths. Two of your three must go through the arrow from c to ŷ: one reaches c
+            from w₃ directly, the other by way of b.""",
         ),
     ],
     solution="""
@@ -192,7 +194,13 @@ class _Value(Value):
 
 
 _Value.__name__ = "Value"  # what an error of Python calls it
-backward = engine().backward
+_engine = engine()
+
+
+def backward(L):
+    """Run the backward pass from L, and add 1 to L.grad, as the engine of lesson 05 does."""
+    _engine.backward(L)
+    L.grad += 1.0
 
 
 def _line(parameters, x, y):
@@ -237,6 +245,9 @@ def _plane(parameters, x, y):
     error = parameters[0] * _Value(x[0]) + parameters[1] * _Value(x[1]) + _Value(-y)
     return error * error
 
+
+for loss in (_line, _curve, _many, _by_sign, _plane):
+    loss.__qualname__ = "loss"  # what an error of Python calls it
 
 CASES = [  # (words, where the parameters start, what their .grad holds, loss, examples, rate)
     (
@@ -338,12 +349,25 @@ CLEAR, STEP = (
 )
 WALK = "        L = loss(parameters, x, y)\n        backward(L)\n"
 LAST = "\n    for p in parameters:\n        p.data -= rate * p.grad"
-OLD = "The gradients of earlier examples are still in .grad: p.grad = 0.0 for every parameter, at the beginning of each example."
+OLD = "The gradients of earlier examples are still in .grad: p.grad = 0.0 for every parameter, at the beginning of each example. (Resetting L.grad changes nothing: each example makes a new L.)"
 ONCE = "Compute the loss of each example after the update for the one before: each example needs a whole training step, update included."
 STILL = "Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the backward pass, and before you reset the gradients? (p -= … only makes a new Value.)"
 ALONE = "Only the gradient moves a parameter: p.data -= rate * p.grad."
 # Python's error message for a slip, and the hint
 SAID = {
+    "local variable 'L'": "L has no value before L = loss(parameters, x, y). Reset the parameters, not L: each example makes a new L.",
+    "local variable": "The reset is a loop, and p is its variable: for p in parameters: p.grad = 0.0.",
+    "name 'p' is not defined": "Only the loop for p in parameters defines p. Inside a loop use its own variable everywhere.",
+    "loss() ": "loss takes three arguments: loss(parameters, x, y).",
+    "non-iterable Value": "loss takes the list of all parameters, not one of them: loss(parameters, x, y).",
+    "cannot be interpreted as an integer": "A list needs no range: for p in parameters.",
+    **dict.fromkeys(
+        [
+            "unhashable",
+            *(f"'list' object has no attribute '{name}'" for name in ("inputs", "arrived")),
+        ],
+        "The backward pass begins at L, the loss of this example: backward(L).",
+    ),
     "has no attribute 'backward'": "In your engine backward is a function: backward(L).",
     "'function' object has no attribute": "The backward pass begins at L, the loss of this example: backward(L).",
     "'float' and 'Value'": "p.data is a number, but p is the whole Value: p.data -= rate * p.grad.",
@@ -416,8 +440,8 @@ def _after_if_it_ends(*case):
             for x, y in examples:
                 L = ...""",
     hints=[
-        "One loop comes before `L = …`, and two lines after it. The reset is a loop: `for p in parameters: p.grad = 0.0`. The "
-        "backward pass is `backward(L)`.",
+        "Before `L = …` comes one loop, the reset: `for p in parameters: p.grad = 0.0`. After it come the backward pass, "
+        "`backward(L)`, and a second loop, the update.",
         "The update is a loop of its own, inside the loop over the examples: `for p in parameters: p.data -= rate * p.grad`.",
         (
             "Help: the loss does not fall",
@@ -620,6 +644,16 @@ def _after_if_it_ends(*case):
         ),
         edit(
             "rate * p.grad",
+            "rate * L.grad",
+            "L.grad is 1. Each parameter has its own gradient, p.grad.",
+        ),
+        edit(
+            STEP,
+            STEP.replace("for p", "for w"),
+            "Inside the loop use its own variable everywhere: for p in parameters: p.data -= rate * p.grad.",
+        ),
+        edit(
+            "rate * p.grad",
             "rate * L.data",
             "Each parameter has a gradient of its own, p.grad; L is the loss.",
         ),
@@ -679,6 +713,11 @@ def right_by_hand(w1, w2, w3, x, y):
 B, C = "g if b > 0 else 0.0", "g if c > 0 else 0.0"
 _GATE = "A relu passes 0 if its sum is not above 0. Do both gates, the gate of b and the gate of c, test this?"
 _OWN = "Each branch has a gate of its own: the gate of b tests b, and the gate of c tests c."
+_PLAIN = (
+    "relu and sin of a cell above are for Values. Here use np.sin, np.cos and g if b > 0 else 0.0."
+)
+_NAMELESS = "ŷ has no variable of its own here: it is 4 * np.sin(b + c)."
+_TRUTH = "The gate is 1 or 0, true or false, and g times this number passes: g if b > 0 else 0.0."
 _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient through c, each of them whole."
 
 
@@ -687,9 +726,14 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
     minutes=5,
     difficulty="medium",
     importance=2,
+    names=lambda: {
+        "relu": operation(ag.relu),
+        "sin": operation(ag.sin),
+        "target": lambda x: 4 * np.sin(x**4),
+    },
     question="""
         Complete `by_hand(w1, w2, w3, x, y)`, which returns the gradients of w₁, w₂ and w₃. All arguments are plain numbers. The
-        forward pass is given, and the box above is the backward pass. (You need `np.sin` and `np.cos`.)""",
+        forward pass is given, and so is the box, in the last line. Fill in g from the derivation, and the two gates. (You need `np.sin` and `np.cos`.)""",
     stub="""
         def by_hand(w1, w2, w3, x, y):
             a = x * x
@@ -791,8 +835,10 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
             "1.0 if b > 0 else 0.0",
             C,
             "1.0 if c > 0 else 0.0",
-            "The gate is 1 or 0, and g times this number passes.",
+            _TRUTH,
         ),
+        edit(B, "b > 0", C, "c > 0", _TRUTH),
+        edit(B, "g and b > 0", C, "g and c > 0", _TRUTH),
         edit(
             B,
             "g if b > 0 and c > 0 else 0.0",
@@ -822,6 +868,13 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
             "The gradients of w₁ and w₂ are swapped, or their gates: the gate of b tests b.",
         ),
         edit("if b > 0", "if w1 > 0", "if c > 0", "if w2 > 0", _GATE),
+        edit(
+            "if b > 0",
+            "if w1 * a > 0",
+            "if c > 0",
+            "if w2 * a > 0",
+            "The gate tests the whole sum, w₁a + w₃, or b.",
+        ),
         edit(
             B,
             "g * a if b > 0 else 0.0",
@@ -953,13 +1006,12 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
         edit(
             "4 * np.sin(b + c) - y",
             "y_hat - y",
-            "ŷ has no variable of its own here: it is 4 * np.sin(b + c).",
+            _NAMELESS,
         ),
-        edit(
-            "np.sin(b + c)",
-            "(b + c).data",
-            "b and c are plain numbers, without .data. The sin of a cell above is for Values: use np.sin and np.cos.",
-        ),
+        edit("4 * np.sin(b + c) - y", "yhat - y", _NAMELESS),
+        edit("np.sin(b + c)", "sin(b + c)", _PLAIN),
+        edit(B, "relu(g)", C, "relu(g)", _PLAIN),
+        edit(" - y)", " - target(x))", "The target is the argument y."),
     ],
 )
 def by_hand(answer):
@@ -971,27 +1023,32 @@ def by_hand(answer):
         # now and then a sum lies exactly at the kink: 1 · w₁ + w₃, or all of it at x = 0
         return (w1, w2, d.choice(w3, -w1, -w2) if x == 1.0 else 0.0 if x == 0 else w3, x, d.g())
 
-    expect_over(
-        answer,
-        right_by_hand,
-        build,
-        apart=True,
-        hints=by_hand.mistakes,
-        first=[
-            (1.7, 0.2, 0.6, 0.9, 2.5),
-            (1.7, 0.2, 0.6, 0.9, 1.0),
-            (1.3, 0.1, -0.4, 0.9, 2.5),
-            (-0.5, 1.5, 0.25, 0.8, 1.0),
-            (1.3, 0.1, -0.4, 0.3, 0.5),
-            (1.6, 0.3, 0.1, 0.5, 0.25),
-            (0.7, -1.5, 0.4, -0.8, -1.25),
-            (0.3, 0.2, -0.1, 0.8, 0.0),
-            (3.1, 1.9, 0.2, 0.9, -2.0),
-            (1.7, 0.2, 0.6, 0.0, 1.0),
-            (0.5, -0.25, -0.5, 1.0, 0.75),
-            (0.25, 0.5, -0.5, -1.0, 2.0),
-        ],
-    )
+    try:
+        expect_over(
+            answer,
+            right_by_hand,
+            build,
+            apart=True,
+            hints=by_hand.mistakes,
+            first=[
+                (1.7, 0.2, 0.6, 0.9, 2.5),
+                (1.7, 0.2, 0.6, 0.9, 1.0),
+                (1.3, 0.1, -0.4, 0.9, 2.5),
+                (-0.5, 1.5, 0.25, 0.8, 1.0),
+                (1.3, 0.1, -0.4, 0.3, 0.5),
+                (1.6, 0.3, 0.1, 0.5, 0.25),
+                (0.7, -1.5, 0.4, -0.8, -1.25),
+                (0.3, 0.2, -0.1, 0.8, 0.0),
+                (3.1, 1.9, 0.2, 0.9, -2.0),
+                (1.7, 0.2, 0.6, 0.0, 1.0),
+                (0.5, -0.25, -0.5, 1.0, 0.75),
+                (0.25, 0.5, -0.5, -1.0, 2.0),
+            ],
+        )
+    except AttributeError as error:
+        if "has no attribute 'data'" in str(error):
+            error.hint = _PLAIN
+        raise
 
 
 # --- Predictions, questions, card ----------------------------------------------------------------------------------------------

@@ -5,7 +5,15 @@ from answer_cases import cases
 
 from autograd_course.grading import edit
 from autograd_course.grading.causes import own
-from autograd_course.lessons.lesson_06.exercises import _ROUTES, CLEAR, STEP, B, C, right_by_hand
+from autograd_course.lessons.lesson_06.exercises import (
+    _PLAIN,
+    _ROUTES,
+    CLEAR,
+    STEP,
+    B,
+    C,
+    right_by_hand,
+)
 
 cases(
     "06.routes",
@@ -85,6 +93,17 @@ cases(
         edit("rate * p.grad", "rate * min(p.grad, 100)", "none in part 1"),
         edit("rate * p.grad", "rate * p.grad * (abs(p.grad) > 1e-3)", "nearly"),
         edit("loss(parameters, x, y)", "_line(parameters, x, y)", "own: any number of parameters"),
+        edit(CLEAR, "        p.grad = 0.0\n", "own: The reset is a loop"),
+        edit("for p in parameters:\n            p.grad = 0.0", "L.grad = 0.0", "own: not L"),
+        edit(CLEAR, "", "backward(L)", "L.grad = 0.0\n        backward(L)", "mistake 1"),
+        edit(CLEAR, CLEAR.replace("for p", "for w"), "own: The reset is a loop"),
+        edit(CLEAR, "", STEP, STEP.replace("for p", "for w"), "own: Only the loop defines p"),
+        edit("loss(parameters, x, y)", "loss(x, y)", "own: three arguments | loss() missing"),
+        edit("loss(parameters, x, y)", "loss(parameters, examples)", "own: three arguments"),
+        edit("loss(parameters, x, y)", "loss(*parameters, x, y)", "own: three arguments"),
+        edit("loss(parameters, x, y)", "loss(parameters[0], x, y)", "own: the list of all"),
+        edit("backward(L)", "backward(parameters)", "own: The backward pass begins at L"),
+        edit(STEP, STEP.replace("in parameters", "in range(parameters)"), "own: no range"),
         edit(
             STEP,
             "        for i, p in enumerate(parameters):\n            parameters[i] = Value(p.data - rate * p.grad)",
@@ -130,6 +149,8 @@ cases(
     "06.by_hand",
     wrong=[
         edit("gb * a, gc * a, gb + gc", "gb + gc", "one value"),
+        edit("np.sin(b + c)", "sin(b + c)", "4 * np.cos", "4 * cos", own(_PLAIN)),
+        edit("max(w1 * a + w3, 0)", "relu(w1 * a + w3)", own(_PLAIN)),
         edit("gb * a, gc * a, gb + gc", "2 * w1, 2 * w2, 2 * w3", "none in part 1"),
         edit("if b > 0", "if b > 0.1", "none in part 1"),
         edit("if c > 0", "if c > 0.1", "none in part 2"),
