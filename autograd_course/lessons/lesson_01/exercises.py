@@ -54,6 +54,7 @@ derivation(
                     "3x^2",
                     "That is the limit. For a step that is not 0, some terms with h are left.",
                 ),
+                ("(3x^2 h + 3x h^2 + h^3) / h", "It is equal. Now divide each term by h."),
                 ("3x^2 h + 3x h^2 + h^3", "That is the numerator. Divide it by h."),
                 ("3x^2 + 3x h + h^3", "Divide the last term, h³, by h too."),
             ),
@@ -88,6 +89,7 @@ derivation(
                     "((x + h)^3 - (x - h)^3) / (2h)",
                     "It is equal, but it is the left side. Use the line above.",
                 ),
+                ("(6x^2 h + 2h^3) / (2h)", "It is equal. Now divide each term by 2h."),
                 ("3x^2", "That is the derivative. What is left of 2h³?"),
                 ("6x^2 + 2h^2", "The two outer points are 2h apart, so divide by 2h."),
                 ("3x^2 + 2h^2", "Divide the last term, 2h³, by 2h too."),
@@ -106,7 +108,7 @@ prediction(
         difference is about a hundred times more exact, and with a larger step.
 
         The secant came down onto the tangent and stayed on it for a long while. At h = 1e−15 it *tilts*, and at 1e−16 it is flat.
-        The error goes down and then up again, in the shape of a V. (Did your squares make a W? The second dip, near 1e−7, is luck. On
+        The error goes down and then up again, in the shape of a V. (Did the squares, the errors of the central difference, make a W? The second dip, near 1e−7, is luck. On
         the right arm of the V the errors are random, and a few happen to be small.)
 
         So for this curve *smaller is better* is true in mathematics, but false on a computer.""",
@@ -247,6 +249,16 @@ def ramp(x):
             "h) - f(",
             "h) + f(",
             "You add the two values. Subtract them, because you need the change of the value.",
+        ),
+        edit(
+            "- f(x - h)) / (2 * h)",
+            "+ f(x - h)) / 2",
+            "That is the mean of the two values. Subtract them, and divide by 2 * h.",
+        ),
+        edit(
+            "(f(x + h) - f(x - h))",
+            "[f(x + h) - f(x - h)]",
+            "Square brackets make a list. Group with parentheses.",
         ),
         edit(
             "x + h",
@@ -594,6 +606,7 @@ def _stopping(f, x, lr, steps, stops):
             "Those are the slopes alone. The new x is xs[-1] minus lr times the slope.",
         ),
         edit("1e-5", "lr", "The step of central is not the learning rate: measure with 1e-5."),
+        edit("1e-5", "10^-5", "^ is not a power in Python: write 1e-5."),
         edit("1e-5", "h", "You measure with a step of 0.01. Write 1e-5."),
         edit("range(steps)", "steps", "steps is a number: for _ in range(steps)."),
         edit(
@@ -609,6 +622,25 @@ def _stopping(f, x, lr, steps, stops):
             "f, xs[-1]",
             "f, xs[steps]",
             "The list is not that long yet. The newest x in it is xs[-1].",
+        ),
+        edit("f, xs[-1]", "f, xs(-1)", "An entry is in square brackets: xs[-1]."),
+        edit("f, xs[-1]", "f, x[-1]", "x is a number, the start. The list is xs."),
+        edit("append(", "append = (", "Call it: xs.append(the new x)."),
+        edit("xs.append(", "xs = xs + (", "Call it: xs.append(the new x)."),
+        edit(
+            "xs.append(xs[-1] - lr * central(f, xs[-1], 1e-5))",
+            "xs.append(x)\n        x = x - lr * central(f, x, 1e-5)",
+            "You append x before you move it, so the start comes twice.",
+        ),
+        edit(
+            "append(xs[-1] - lr * central(f, xs[-1], 1e-5))",
+            "append(xs[-1]) - lr * central(f, xs[-1], 1e-5)",
+            "The bracket of append closes too early: the whole new x belongs inside.",
+        ),
+        edit(
+            "xs[-1] - lr",
+            "f(xs[-1]) - lr",
+            "A step starts at the position xs[-1], not at its value.",
         ),
         edit("xs[-1] - lr", "lr", "That is the move alone. The new x is xs[-1] minus the move."),
         edit(

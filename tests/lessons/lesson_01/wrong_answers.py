@@ -21,7 +21,7 @@ cases(
             ),
             "own: flat on one side | ramp",
         ),
-        (lambda f, x, h: central_difference(f, x), "mistake 19 | expected  18.79"),
+        (lambda f, x, h: central_difference(f, x), "mistake 21 | expected  18.79"),
         (lambda f, x, h: 3 * x**2, "none | got       18.75"),
         (2.0, "not a function"),
         (lambda f, x, h: central_difference(f, round(x, 2), h), "right elsewhere | 2.501"),
