@@ -88,7 +88,7 @@ four cells. Further answers for the tests are in `tests/lessons/lesson_01/wrong_
 - If no hint of the exercise applies, and the answer differs from the solution in one or two places,
   the verdict names these places: `look      at the - in line 2, x - y`.
 - For anything else, use `raise Wrong(tried, got, expected, hint)`. Each argument is text, and
-  `hint` may be "".
+  `hint` may be "". With `early=True`, it is shown even if another part of the answer is a stub.
 - A check may return a remark, such as "it fails on a deep graph". The verdict shows the remark
   below "right", after the word "but".
 - `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell returns the
@@ -364,7 +364,9 @@ def check(name, answer):
             "not yet", ("", "Replace each ... (or pass) above, run that cell, then run this one.")
         )
     except (Exception, SystemExit) as error:
-        if unfinished(answer, blank_indices(exercise.stub)) or likely(error).kind == "error: blank":
+        if not getattr(error, "early", False) and (
+            unfinished(answer, blank_indices(exercise.stub)) or likely(error).kind == "error: blank"
+        ):
             return Verdict(
                 "not yet",
                 (

@@ -82,9 +82,12 @@ class Wrong(Exception):
         Texts for the verdict: the call that was tried, its result and the expected result.
     hint : str or Cause
         The hint for the learner, or "".
+    early : bool
+        True if the verdict is shown even if another part of the answer is still a stub.
     """
 
-    def __init__(self, tried, got, expected, hint):
+    def __init__(self, tried, got, expected, hint, *, early=False):
+        self.early = early
         self.difference = Difference(*map(Words, (tried, got, expected)))
         self.cause = hint if isinstance(hint, Cause) else own(hint)
 

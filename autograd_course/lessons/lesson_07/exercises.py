@@ -698,7 +698,8 @@ def _all_found(Engine, f, *xs):
     difficulty="hard",
     importance=1,
     question="""
-        **Capstone.** `Unknown` is `Scalar` with one method changed. Find out when it is wrong, name the method, and rewrite it as
+        **Capstone.** `Unknown` is `Scalar` with one method changed (its methods are `order`, `backward`, `tanh`, `relu`,
+        `half_squared_error` and the operators, such as `__mul__`). Find out when it is wrong, name the method, and rewrite it as
         `fixed`, with the same arguments. `examine(Unknown, lambda x, y: …, 2.0, 3.0)` checks any calculation with + − · `**`,
         tanh and relu. (Write a plain number as `Unknown(1.0)`.) `print(source(Unknown, "tanh"))` shows the code of tanh;
         try to find a diagnosis before you look.""",
@@ -764,6 +765,7 @@ def capstone(answer):
                 if name in vars(Scalar)
                 else "Scalar has no method of this name. It has order, backward, relu, tanh, __add__, __mul__, …",
             ),
+            early=True,
         )
     if not callable(fixed):
         raise Wrong("fixed", brief(fixed), "a function", "Give the function itself.")
