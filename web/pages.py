@@ -629,7 +629,8 @@ class Page:
 
 
 SHARED = (
-    r"(Forgotten a symbol or a term\? See Notation and glossary|A good place to stop for today)\. ?"
+    r"(you build you need it takes|Forgotten a symbol or a term\? See Notation and glossary\."
+    r"|A good place to stop for today\.) ?"
 )
 
 
