@@ -1519,6 +1519,10 @@ def test_other_arguments_are_refused_by_name(args, words):
         ag.compile(lambda x: x)(*args)
 
 
+def test_a_float_argument_has_a_dtype():
+    assert ag.compile(lambda x: np.ones(2) * x.dtype.itemsize)(2.0).tolist() == [8.0, 8.0]
+
+
 def test_changing_an_argument_is_refused():
     def appends(xs):
         xs.append(xs[0] * 2)
