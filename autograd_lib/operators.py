@@ -64,7 +64,8 @@ def zero_gradient(function):
     callable
         Takes the arguments of `function`. While `compile` records, a call becomes a program line.
     """
-    arity = getattr(function, "nin", 1)
+    pairs = {np.isclose, np.allclose, np.array_equal}  # functions of two arrays
+    arity = 2 if function in pairs else getattr(function, "nin", 1)
     row = primitive(function, [None] * arity, [None] * arity)
 
     def call(*args, **keywords):

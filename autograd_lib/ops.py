@@ -197,8 +197,10 @@ def clip(x, min=None, max=None):
         Array of the broadcast shape.
     """
     dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
-    limits = np.iinfo(dtype) if dtype.kind in "iu" else None
-    least, most = (limits.min, limits.max) if limits else (-np.inf, np.inf)
+    least, most = {"b": (0, 1), "f": (-np.inf, np.inf)}.get(dtype.kind) or (
+        np.iinfo(dtype).min,
+        np.iinfo(dtype).max,
+    )
     return _clip(x, least if min is None else min, most if max is None else max)
 
 

@@ -280,7 +280,7 @@ def elementwise(function, *rules, name=None, doc=None):
     Parameters
     ----------
     function : callable
-        The function on arrays.
+        The function on arrays. It must not write into its arguments.
     *rules : callable or None
         A rule for each argument, or None for an argument without a derivative. The call
         `rule(g, z, x, y, …, **keywords)` returns the gradient of the argument, where `g` is the

@@ -67,9 +67,16 @@ def assign_buffers(lines, returned, new_name):
         For the creation number of each line that writes into a buffer, the name of the buffer.
     """
     # Everything goes by the root: a buffer is in use as long as its value or a view of it is read.
-    # A row of the user may return or keep an argument, so none of its arguments is in a buffer.
-    read_by_users = [x for node in lines if is_user_op(node.op) for x in node.reads]
-    held = {x.root.number for x in [*returned, *read_by_users]}
+    # A row of the user may return or keep an argument, so none of its arguments is in a buffer. And
+    # an index that is an argument may be a number at one call, which gives a view, and an array of
+    # shape () at another, which gives a copy.
+    read_freely = [
+        x
+        for node in lines
+        if is_user_op(node.op) or node.op is ops.getitem and len(node.reads) > 1
+        for x in node.reads
+    ]
+    held = {x.root.number for x in [*returned, *read_freely]}
     last_reader = {x.root.number: node for node in lines for x in node.reads}
     buffers, out, free = {}, {}, {}  # free: names as keys, in the order in which they became free
     for node in lines:

@@ -58,7 +58,19 @@ class Program:
             writer.function(names[i], [g, *saved], live_lines(grads, computed), grads)
         self.source, functions = writer.build()
         self._forward = functions[writer.name]
-        self._backward = {i: (functions[name], trace.backward[i][1]) for i, name in names.items()}
+        # Of each output: the numbers of all inputs and lines that it was computed from.
+        sources = [
+            {x.number for x in traced_in([z, *[node.reads for node in live_lines([z])]])}
+            for z in results
+        ]
+        self._backward = {
+            i: (
+                functions[name],
+                trace.backward[i][1],
+                [x.number in sources[i] for x in trace.inputs],
+            )
+            for i, name in names.items()
+        }
         self._row = Primitive("primitive", None, name=trace.name)  # the `op` of the results
 
     def fits(self):
@@ -101,10 +113,16 @@ class Program:
         `z` is the value of the output, `values` are the values of `inputs`, and `saved` contains
         the arrays that the forward function has saved for the backward functions.
         """
-        backward, positions = self._backward[i]  # of the inputs that get a gradient
+        backward, positions, reads = self._backward[i]  # positions: inputs that get a gradient
         rule = _shared_rule(backward, saved)
         node = new_tensor(Tensor, z, 0)
-        node.op, node.inputs, node.values = self._row, tuple(inputs), values
+        node.op, node.values, node.inputs = (
+            self._row,
+            values,
+            # Of an input that this output was not computed from, only the value: it may be changed
+            # before the backward pass of this output, as by the step of another model.
+            tuple(x if read else v for x, v, read in zip(inputs, values, reads)),
+        )
         node.edges = [(n, partial(rule, k)) for k, n in enumerate(positions)]
         node.recompute = lambda inputs: self._outputs(inputs)[i]  # for a checkpoint around the call
         return node

@@ -38,7 +38,7 @@ from ..nn import Module
 from ..operators import zero_gradient
 from ..rows import traced_in
 from ..tape import Tensor, leaf_gradients, match_input, new_tensor, to_array
-from ..values import as_array, copied
+from ..values import as_array
 from .plan import UFUNCS, is_user_op, memory_root
 from .signature import with_stand_ins
 from .traced import PYTHON_NUMBERS, PYTHON_ROWS, Traced, mapped, value_of
@@ -140,8 +140,10 @@ class Trace:
             self.is_open = False
         for frame in self._frames:  # for the variables assigned after its first line
             self._note_names(frame)
-        functions = [frame.f_code.co_name for frame in self._frames]  # the outermost first
-        self.name = next(filter(str.isidentifier, functions), "program")  # no "<lambda>"
+        # Of the outermost function that has a name, unlike "<lambda>".
+        self.name = next(
+            filter(str.isidentifier, (frame.f_code.co_name for frame in self._frames)), "program"
+        )
 
     def _record(self, f, args, kwargs):
         """Call `f`, and record a backward pass from each output that requires a gradient.
@@ -171,9 +173,19 @@ class Trace:
                 "compile: the function changes a list or dict in its arguments, but a compiled "
                 "program cannot repeat that change; return the new value instead"
             )
-        self.structure = mapped(self._output, out)
+        self.structure = mapped(
+            self._output,
+            out,
+            # An argument as a key is not possible: a set of it is refused.
+            lambda key: self._output({key}) if isinstance(key, Tensor) and key.level else key,
+        )
         # Only the lines so far: those of the backward passes do not belong to the forward function.
-        self.checks = [line for line in self._lines.values() if is_user_op(line.op)]
+        # A line whose index is an argument may raise too.
+        self.checks = [
+            line
+            for line in self._lines.values()
+            if is_user_op(line.op) or line.op is ops.getitem and len(line.reads) > 1
+        ]
         self.backward = {
             i: self._backward(z)
             for i, z in enumerate(self.outputs)
@@ -236,13 +248,16 @@ class Trace:
 
         Raise TypeError if a compiled function cannot return an object of this type.
         """
-        if not isinstance(x, (Tensor, np.ndarray, np.generic, float, int, str, type(None))):
+        if not isinstance(x, (Tensor, np.ndarray, np.generic, float, int, str, type(None))) or (
+            isinstance(x, str) and ", being compiled" in x  # the text of a Traced
+        ):
             raise TypeError(
                 "compile: expected the function to return arrays, Tensors, numbers, strings and "
-                f"None, and tuples, lists and dicts of these, got {type(x).__name__}"
+                f"None, and tuples, lists and dicts of these, got {type(x).__name__}; an argument "
+                "cannot be shown in a string or be the key of a dict"
             )
         # A Tensor from outside may be returned without any call of a row, so it is no input yet.
-        self.outputs.append(self.input_of(x) if isinstance(x, Tensor) else x)
+        self.outputs.append(self.input_of(x) if isinstance(x, Tensor) else self._copied(x))
         return len(self.outputs) - 1
 
     def _backward(self, z):
@@ -370,7 +385,8 @@ class Trace:
         """
         if not isinstance(x, np.ndarray):
             return x
-        copy = self._copies.setdefault((x.dtype, x.shape, x.tobytes()), copied(x))
+        # np.array, because x[np.array(0)] is a copy, and x[np.int64(0)] a view.
+        copy = self._copies.setdefault((x.dtype, x.shape, x.tobytes()), np.array(x))
         self.originals[id(copy)] = x
         return copy
 

@@ -296,7 +296,7 @@ class Writer:
             return repr(  # a namedtuple is written as a tuple
                 (list if isinstance(x, list) else tuple)(map(_Code, map(self.value_source, x)))
             )
-        if isinstance(x, (np.dtype, type)):
+        if isinstance(x, (np.dtype, type)) and np.dtype(x).isnative and np.dtype(x).kind in "biuf":
             return f"np.{np.dtype(x).name}"
         if type(x) is float and not np.isfinite(x):
             return f'float("{x}")'
@@ -305,7 +305,7 @@ class Writer:
             # A ufunc of an array of the same dtype gives the same for a Python number.
             weak = (
                 line is not None
-                and ufunc(line)
+                and ufunc(line) in SIGNS
                 and any(
                     isinstance(a, Traced) and a.ndim and a.dtype == x.dtype for a in line.inputs
                 )

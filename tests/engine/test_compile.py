@@ -2314,3 +2314,104 @@ def test_a_tensor_of_an_outer_transform_is_read_at_each_call_even_as_a_constant(
         return (signed(np.array([1.0, 2.0])) * a).sum()
 
     assert [ag.grad(loss)(a) for a in (1.5, -1.5)] == [3.0, -3.0]
+
+
+def test_an_index_that_is_an_array_of_shape_gives_a_copy():
+    """A view in its place would be overwritten, because buffers are used again."""
+    x = np.random.default_rng(0).normal(size=(20, 20))
+
+    def constant(x):
+        z = x * 2
+        v = z[np.array(0)]
+        return v * (z - 1.0)
+
+    both(constant, x)
+
+    def argument(x, i):
+        z = x * 2
+        v = z[i]
+        return v * (z - 1.0)
+
+    compiled, number, array = ag.compile(argument), ag.Tensor(0), ag.Tensor(0)
+    _ = array.data  # makes its value an array
+    for i in (number, array):
+        same(compiled(x, i), argument(x, i))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: {x: x * 2},
+        lambda x: {x + 1: x},
+        lambda x: {"log": f"x={x}"},
+        lambda x: [x, str(x)],
+    ],
+)
+def test_an_argument_is_neither_a_key_nor_a_text_of_the_result(f):
+    with pytest.raises(TypeError, match="cannot be shown in a string or be the key of a dict"):
+        ag.compile(f)(3.0)
+
+
+def test_a_tensor_from_outside_may_be_a_key_of_the_result():
+    w = ag.Tensor(1.0)
+    assert ag.compile(lambda x: {w: x * 2})(3.0) == {w: 6.0}
+
+
+@pytest.mark.parametrize("size", [10, 100])
+def test_a_constant_array_in_the_result_has_the_value_that_it_had(size):
+    table = np.zeros(size)
+
+    def f(x):
+        table[:] = 7.0
+        return x + table.sum(), table
+
+    compiled = ag.compile(f)
+    compiled(1.0)
+    table[:] = 0
+    total, returned = compiled(1.0)
+    assert total == 1 + 7 * size and np.all(returned == 7)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x.astype(np.dtype(">f8")),
+        lambda x: np.ones_like(x, dtype=">f8"),
+        lambda x: (x > 1).clip(0, None),
+    ],
+)
+def test_unusual_dtypes_are_kept(f):
+    both(f, np.array([1.0, 2.0]))
+
+
+def test_ldexp_of_a_number_and_integers():
+    both(lambda x: np.ldexp(np.int64(2), x), np.array([1, 2]))
+
+
+def test_one_model_is_changed_before_the_backward_pass_of_another():
+    w1, w2 = (ag.Tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    losses = ag.compile(lambda x: ((w1 * x).sum(), (w2 * x).sum()))
+    first, second = losses(np.ones(2))
+    first.backward()
+    w1.data = w1.data * 2
+    second.backward()
+    np.testing.assert_array_equal(w2.grad, [1, 1])
+    _, second = losses(np.ones(2))
+    w2.data = w2.data * 2
+    with pytest.raises(RuntimeError, match="changed"):
+        second.backward()
+
+
+def test_an_index_that_is_out_of_range_raises_even_if_its_result_is_not_used():
+    second = ag.compile(lambda x, i: (x[i], x * 2)[1])
+    x = ag.Tensor([1.0, 2.0])
+    second(x, ag.Tensor(1))
+    with pytest.raises(IndexError):
+        second(x, ag.Tensor(9))
+
+
+@pytest.mark.parametrize("function", [np.isclose, np.allclose, np.array_equal])
+def test_functions_of_two_arrays_take_arguments_in_both_places(function):
+    compiled = ag.compile(lambda x, y: function(x, y))
+    for y in (np.array([1.0, 2.0]), np.array([1.0, 3.0])):
+        same(compiled(np.array([1.0, 2.0]), y), function(np.array([1.0, 2.0]), y))
