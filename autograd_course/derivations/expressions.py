@@ -139,6 +139,11 @@ def parse(text, letters, arrays=(), *, vectors=(), indices=(), tight=False, wide
         If True, a number added to an exponent or subtracted from it is part of the exponent: x^n-1
         is x^(n-1).
 
+    Returns
+    -------
+    tuple
+        The tree, in the form that the docstring of this module describes.
+
     Raises
     ------
     Unreadable

@@ -57,7 +57,7 @@ class Step:
     letters : str
         The letters that the line may contain, separated by spaces, or "" for all letters.
     indices : str
-        The indices on the left side.
+        The indices on the left side, without spaces, such as "ij"; "" if there are none.
     mistakes : tuple of (str, str)
         Pairs (wrong line, sentence that explains the mistake). If a wrong line has the right value,
         for example as a copy of the left side, its sentence begins with "It is equal", and the line
@@ -87,18 +87,18 @@ class Derivation:
     ----------
     letters : dict
         For each letter, the shape of its random value, or the `range` of whole numbers from which
-        its value is drawn, or a formula in the letters before it. A key such as "p[i]" defines the
-        entries of the array p by a formula.
+        its value is drawn, or a formula (str) in the letters before it. A key such as "p[i]"
+        defines the entries of the array p by a formula.
     steps : tuple of Step
         The lines, from the first to the last.
     given : str
         The Markdown text above the first line.
     sizes : dict
-        The number of values of each index.
+        For each index, such as "i", the number of its values.
     code : str
         The answer to an exercise, with {} in place of the last line.
     renamed : dict
-        The name in `code` of each letter that has a different name there.
+        For each letter that has a different name in `code`, this name.
     """
 
     letters: dict

@@ -55,8 +55,9 @@ _EMPTY_BOX = (
 def derive(name):
     """Return a widget that shows the derivation `name` and asks for one line at a time.
 
-    The learner types a line and checks it, or asks for it to be shown. These lines are recorded,
-    and appear again when the cell is rerun. If there is no such derivation, the widget says so.
+    The learner types each line and checks it, or asks the widget to show it. All these lines are
+    recorded, and appear again when the cell is rerun. If no derivation is called `name`, such as
+    "03.divide", the widget says so.
     """
     registered()
     if name not in DERIVATIONS:
@@ -67,9 +68,9 @@ def derive(name):
 class DerivationPanel(Panel):
     """Show a derivation, and ask for its lines one after another.
 
-    `lines` is a list of the accepted lines, each as [text, True if it was shown to the learner].
-    `line` is the widget for the current line, or None at the end. `number` is the index of the
-    current step.
+    `lines` is a list of the accepted lines, each as [text, True if the line was shown to the
+    learner]. `line` is the widget for the current line, or None at the end. `number` is the index
+    of the current step, from 0.
     """
 
     def __init__(self, name, derivation):
@@ -142,11 +143,17 @@ class DerivationPanel(Panel):
 
 
 class FromMemory(widgets.VBox):
-    """Ask for a line that the learner did not type in an earlier lesson, because it was shown.
+    """Ask the learner to type a line that was only shown in an earlier lesson.
 
-    The lines before it are shown above the question. `name` is the name of the derivation. `index`
-    is the position of the line among those that a learner types, from 0. If the learner now types
-    the line, it is recorded as typed and is not asked for again.
+    The lines before this line are shown above the question. If the learner now types the line, it
+    is recorded as typed and is not asked for again.
+
+    Parameters
+    ----------
+    name : str
+        The name of the derivation, such as "03.divide".
+    index : int
+        The position of the line among those that a learner types, from 0.
     """
 
     def __init__(self, name, index):
@@ -161,7 +168,7 @@ class FromMemory(widgets.VBox):
     def keep(self, text, shown):
         """Accept `text` as the line and show it.
 
-        If `shown` is False, the learner has typed the line, and it is recorded as typed.
+        If `shown` is False, the learner has typed the line, which is then recorded as typed.
         """
         lines = record.read()["lines"].get(self.name, [])
         if not shown and self.index < len(lines):
@@ -223,8 +230,8 @@ class Line(widgets.VBox):
     """Ask the learner for the current line of a derivation.
 
     The widget shows a text box, the line as it was parsed, and two buttons. If the learner checks
-    the same wrong line twice, the exact hint is shown. `panel` is the DerivationPanel or FromMemory
-    that asks.
+    the same wrong line twice, the exact hint is shown. `panel` is the DerivationPanel or the
+    FromMemory that contains this widget.
     """
 
     def __init__(self, panel):
@@ -294,9 +301,10 @@ class Line(widgets.VBox):
 
 
 class Reason(widgets.VBox):
-    """Ask for the reason for a line, with three choices. An answer is not required.
+    """Ask for the reason for a line, with three choices, but do not require an answer.
 
-    The first choice is recorded, and appears again when the cell is rerun.
+    `name` is the name of the derivation, and `step` is the Step with the right reason and two wrong
+    ones. The first choice is recorded, and appears again when the cell is rerun.
     """
 
     def __init__(self, name, step):
@@ -357,9 +365,9 @@ def spoken(key):
 def keys(derivation):
     """Return the labels of the keys with which a learner can type the lines of a derivation.
 
-    They are letters, indices, functions, digits and signs. The keys are the same for every line, so
-    that they do not show which letters a line needs. They are sufficient to type every line, so
-    a phone user needs no keyboard.
+    Each label is a letter, an index, a function, a number or a sign. The keys are the same for
+    every line, so that they do not show which letters a line needs. They are sufficient to type
+    every line, so a phone user needs no keyboard.
     """
     trees = [part for step in derivation.steps for part in parts(derivation.read(step.right))]
     functions = [name for name in FUNCTIONS if any(part[:2] == ("call", name) for part in trees)]

@@ -58,13 +58,13 @@ class Axes:
             self.words(left, top - 12, title, anchor="start")
 
     def words(self, px, py, words, colour=style.INK, anchor="middle", size=14, halo=False):
-        """Add a line of text at (px, py), in px. The other arguments are as for `formatting.words`."""
+        """Add the text `words` at (px, py), in px, with the options of `formatting.words`."""
         self.parts.append(formatting.words(px, py, words, colour, anchor, size, halo))
 
     def line(self, xs, ys, colour=style.INK, width=2.0, dash="none"):
         """Draw a line through the points (xs, ys) in data coordinates, and clip it to the plot.
 
-        `dash` is an SVG dash pattern, such as "8 4".
+        `width` is the width of the line in px, and `dash` is an SVG dash pattern, such as "8 4".
         """
         left, top, w, h = self.box
         with np.errstate(all="ignore"):  # some values diverge
@@ -90,7 +90,7 @@ class Axes:
         """Draw a straight line with this slope through the point (x, y), in data coordinates.
 
         `ways` holds the directions in which the line extends from the point: -1 for left, 1 for
-        right, or both.
+        right, or both. The other arguments are those of `line`.
         """
         far = self.x[1] - self.x[0]
         if slope:
@@ -106,7 +106,7 @@ class Axes:
     def mark(self, px, py, colour=style.INK, fill=style.PAPER, square=False, size=5):
         """Draw a circle or, if `square` is True, a square, centred at (px, py) in px.
 
-        `size` is the radius of the circle, in px.
+        `size` is the radius of the circle, in px. A square has the side 2·`size` − 2.
         """
         side = 2 * size - 2
         shape = (
@@ -143,8 +143,8 @@ def ticks(low, high, most=6):
 def decades(low, high, every):
     """Return the ticks of a logarithmic axis, as a list of (exponent, label).
 
-    There is a tick at each power of ten whose exponent is from `low` to `high` and divisible by
-    `every`.
+    There is a tick at each power of ten whose exponent is an integer from `low` to `high` that is
+    divisible by `every`.
     """
     return [
         (k, formatting.minus(f"1e{k}") if k else "1")

@@ -20,9 +20,10 @@ def against_steps(plot, hs, errors, floor, now=None):
         A dict from the name of each method to the list of its errors, one per step. The first
         method is drawn with circles, the others with squares.
     floor : float
-        The height at which smaller errors, such as 0, are drawn.
+        The smallest error that is drawn as it is. Smaller errors, such as 0, are drawn at this
+        value.
     now : float, optional
-        The step whose marks are filled.
+        The step, one of `hs`, whose marks are filled. By default, no mark is filled.
     """
     for nth, wrong in enumerate(errors.values()):
         points = [

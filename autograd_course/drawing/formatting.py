@@ -33,12 +33,12 @@ def number(x, digits=4):
 
 
 def percent(share, digits=1):
-    """Format a share from 0 to 1 as a percentage with a no-break space, such as 97.8 %."""
+    """Format a share from 0 to 1 as a percentage with `digits` decimals, such as 97.8 %."""
     return f"{100 * share:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
 def counted(n, what):
-    """Format a count with its noun in the singular or plural, such as 1 step or 1,000 passes."""
+    """Format a count with its noun `what`, in the plural unless n is 1, as in 1,000 passes."""
     return f"{n:,} {what}" + ("" if n == 1 else "es" if what.endswith("s") else "s")
 
 
@@ -84,8 +84,8 @@ def words(x, y, text, colour=style.INK, anchor="middle", size=14, halo=False, mo
 def cell(x, y, wide, high, text="", look="plain", framed=False):
     """Return a box as SVG, with its upper left corner at (x, y), in px, and `text` in its middle.
 
-    `wide` and `high` are its size in px, and `look` is a key of LOOKS. `framed` adds a thick frame
-    inside the box.
+    `wide` and `high` are the size of the box in px, and `look` is a key of LOOKS. `framed` adds a
+    thick frame inside the box.
     """
     stroke, width, dash, fill, ink = LOOKS[look]
     box = (

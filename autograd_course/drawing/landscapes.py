@@ -172,9 +172,10 @@ def _outlined(heights, span):
 
 
 def plane(points):
-    """Return the points, of shape (N, 2), at which `boundary` needs the classifier's probabilities.
+    """Return the points at which `boundary` needs the classifier's probabilities.
 
-    They are the points of a grid that covers the plot, followed by `points`.
+    `points` is an array of shape (n, 2). The result is an array of shape (N, 2): the points of a
+    grid that covers the plot, followed by `points`.
     """
     x, y = np.meshgrid(
         *(np.linspace(low, high, n) for (low, high), n in zip(_span(points), (COLUMNS, ROWS)))
@@ -206,7 +207,8 @@ def boundary(points, labels, p, title, pull=None):
     title : str
         The title of the picture.
     pull : ndarray, optional
-        A number from 0 to 1 for each point, which determines the size of its mark.
+        A number from 0 to 1 for each point, which determines the size of the point's mark. By
+        default, all marks have the same size.
     """
     span = _span(points)
     title = minus(title)

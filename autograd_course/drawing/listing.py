@@ -15,7 +15,7 @@ LOOKS = {"word": "font-weight:700", "said": f"color:{style.FAINT}"}
 
 
 def listing(source):
-    """Return a Picture of Python source. The text of the Picture is the source itself.
+    """Return a Picture of Python source, with the source itself as the text of the Picture.
 
     In a comment, a number such as [18] links to the lesson with this number. The name of a row at
     the start of a comment links to the lesson that derives the row.

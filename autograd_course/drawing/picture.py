@@ -26,7 +26,7 @@ class Picture:
 
     @classmethod
     def of(cls, figure, text):
-        """Convert a matplotlib figure to a Picture, and close the figure."""
+        """Convert a matplotlib figure, described by `text`, to a Picture, and close the figure."""
         import matplotlib.pyplot as plt
 
         file = io.StringIO()

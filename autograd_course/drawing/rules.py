@@ -165,10 +165,10 @@ def _columns(row, lesson):
 
 @lru_cache(maxsize=256)  # a lesson's table has all rules of the tables before it
 def body(function):
-    """Return the code of a rule and the comment beside it, as they are written in its file.
+    """Return (code, comment) of a rule, as they are written in its file.
 
-    The code is the expression that the rule returns, or all lines of a longer rule, for which the
-    comment is "".
+    The code is the expression that the rule returns, or all lines of a longer rule. The comment is
+    the one beside the expression, or "" if there is none or the rule is longer.
     """
     lines, node = find(function)
     single = (

@@ -82,8 +82,8 @@ WRITTEN = {GRADIENT: role("gradient-words"), TANGENT: role("tangent-words"), LIN
 def sheet(theme, selector=":root"):
     """Return CSS that defines all colours of PALETTE for one theme, 0 (light) or 1 (dark).
 
-    It applies to the elements that `selector` selects. It also defines --dark, which inverts images
-    in the dark theme.
+    The colours apply to the elements that `selector` selects. The CSS also defines --dark, which
+    inverts images in the dark theme.
     """
     roles = "".join(f"--{name}:{colours[theme]};" for name, colours in PALETTE.items())
     return f"{selector}{{{roles}--dark:{theme}}}"

@@ -53,7 +53,7 @@ def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
 def side_by_side(parts):
     """Return blocks of code as HTML, side by side if there is room and otherwise stacked.
 
-    `parts` is a list of (label, code, text), where the text is shown below the code.
+    `parts` is a list of (label, code, text), where the text, if not "", is shown below the code.
     """
     blocks = [
         f'<div style="flex:1 1 24em;min-width:0"><div style="{FAINT}">{label}</div><div style="{CODE}">{escape(code)}</div>'

@@ -165,7 +165,8 @@ class Exercise:
     listed : list
         The mistakes as they were declared, with edits not applied.
     names : callable
-        Returns a dict of the notebook's variables that the solution uses.
+        Takes no argument, and returns a dict from the name to the value of each of the notebook's
+        variables that the solution uses.
     playground : str
         The code of a function that the playground draws, or "".
     """
@@ -218,9 +219,9 @@ class Exercise:
         )
 
     def run(self, one):
-        """Return a declared mistake, with an `edit` replaced by (wrong answer, hint).
+        """Return the declared mistake `one`, or (wrong answer, hint) if it is an `edit`.
 
-        `one` is an entry of `listed`. The edited solution is executed again at each call.
+        `one` is an entry of `listed`. An edited solution is executed again at each call.
         """
         return (self.answer(one.applied(self.solution)), one.hint) if isinstance(one, edit) else one
 
@@ -319,9 +320,10 @@ def _text(markdown):
 def check(name, answer):
     """Return the Verdict on `answer`, the learner's answer to the exercise `name`.
 
-    `answer` is a value, a function or a class, or a tuple of them if the answer has several parts.
-    An error that the answer raises becomes part of the verdict. A right or wrong answer is recorded
-    in the learner's progress. If there is no such exercise, the verdict says so.
+    `name` is the lesson and the short name, such as "05.backward". `answer` is a value, a function
+    or a class, or a tuple of them if the answer has several parts. An error that the answer raises
+    becomes part of the verdict. A right or wrong answer is recorded in the learner's progress. If
+    there is no such exercise, the verdict says so.
     """
     name = str(name)
     if re.match(r"\d\d\.", name) and (LESSONS / f"lesson_{name[:2]}").is_dir():

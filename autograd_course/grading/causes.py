@@ -207,7 +207,8 @@ class Difference:
     entry : tuple of int, optional
         The index of the first entry in which two arrays differ.
     when : str
-        A key of sentences.WHEN, such as "again", that tells when the call was made.
+        A key of sentences.WHEN that tells when the call was made, such as "again" for the second
+        call with the same arguments, or "" for an ordinary call.
     """
 
     where: object

@@ -192,7 +192,7 @@ def returned(function, *args, tried, shown, hints=()):
 
 
 def returned_once(function, args, tried, wanted, hints, sure=None, when=""):
-    """Call `function` once and return (result, overwritten).
+    """Call `function` once with copies of `args`, and return (result, overwritten).
 
     `overwritten` is a Wrong that names the argument that the call overwrote, or None. `wanted` is
     the expected result that a verdict shows, and `when` is a key of sentences.WHEN. The other
@@ -203,8 +203,8 @@ def returned_once(function, args, tried, wanted, hints, sure=None, when=""):
     Wrong
         If `function` cannot be called, returns None, or does not end.
     Exception
-        Any error that the function raises. If a mistake among the `hints` raises the same error,
-        the hint is stored in its attribute `hint`.
+        Any error that the function raises. The attribute `hint` of the error is the hint of the
+        first mistake in `hints` that raises the same error (and passes `sure`, if given), or "".
     """
 
     def difference(got, expected=wanted):
@@ -256,7 +256,7 @@ def _overwritten(function, args, outcome):
 
 
 def times(c, sentence):
-    """Return a recogniser of answers that are exactly c times the right one.
+    """Return a recogniser of answers that are c times the right value.
 
     A recogniser is a function that takes the answer and the right value. It returns the hint
     `sentence` if it recognises the answer, and otherwise None.
@@ -355,8 +355,8 @@ def waits(answer, called=False):
 def unfinished(answer, indices=False):
     """Return True if an answer, or the code of its functions, contains a `...`.
 
-    `answer` is a value, a function or a class, or a tuple, list or dict of them. `indices` is as
-    for `has_blank` in source.py.
+    `answer` is a value, a function or a class, or a tuple, list or dict of them. If `indices` is
+    True, an index that is only `...`, as in `x[...]`, counts too.
     """
     if isinstance(answer, type):
         answer = dict(vars(answer))

@@ -67,12 +67,15 @@ class Named(dict):
 
 
 class Draw:
-    """Draw random arguments for one call. Equal parameters always give the same arguments.
+    """Draw random arguments for one call.
+
+    Equal parameters always give the same arguments.
 
     Parameters
     ----------
     sizes : int
-        The number of the round. It determines all sizes, and the kind of values (see KINDS).
+        The number of the round, from 0. It determines all sizes, and the kind of values (see
+        KINDS).
     values : int
         Determines the values: 0 and 1 give two different draws, and 2 gives the values of 0 in
         reverse order.
@@ -80,7 +83,8 @@ class Draw:
         Determines the upstream gradient: 0 and 1 give two different draws, ONES gives ones, and
         ZEROS_FIRST gives 0 in the first half of the rows.
     near : sequence of float
-        Numbers from the answer's code, which are used as values.
+        Numbers from the answer's code, which are used as values. If there are none, all values are
+        random.
     long : (int, int)
         (length, n): the n-th axis drawn, counted from 1, gets this length. (0, 0) changes nothing.
     """
@@ -177,7 +181,7 @@ class Draw:
         )
 
     def another(self, *choices):
-        """Return one of `choices` at random. Draws that differ only in g may choose differently.
+        """Return a random choice, which may differ between draws that differ only in g.
 
         For example, `build` uses this method to choose the function whose slope the learner
         computes. If all choices are numbers and this Draw tries numbers from the answer's code, the
@@ -224,7 +228,7 @@ class Draw:
         """Return a random value for the argument `axis` of a NumPy function.
 
         For an array with n axes, the value is an axis from −n to n − 1, a tuple of axes, or None.
-        If `none` is False, it is never None.
+        If `none` is False, the value is never None.
         """
         some = tuple(range(-n, 0))[: 1 + self.round % 3]
         return self.choice(*[None] * none, *range(-n, n), some, some[::-1])
@@ -300,7 +304,8 @@ def expect_over(
         replaced by another argument. Otherwise this happens only to g, because z, for example,
         depends on x.
     rtol, atol : float
-        The tolerance. If `atol` is None, it depends on the size of the arguments.
+        The relative and the absolute tolerance. If `atol` is None, the absolute tolerance depends
+        on the size of the arguments.
     rounds : int
         The number of rounds, each with its own sizes.
 
@@ -413,9 +418,9 @@ def numbers_of(answer):
 def where_it_may_turn(answer, least=NUMBERS[0], most=NUMBERS[1]):
     """Return values at which the behaviour of an answer may change, according to its code.
 
-    For each number c in the code, with an absolute value from `least` to `most`, these are c, 1.001
-    c, 0.999 c and 3 c. The midpoint of every two neighbouring numbers is added. All values are
-    returned with both signs.
+    For each number c in the code with an absolute value from `least` to `most`, the values are c,
+    1.001 c, 0.999 c and 3 c. The midpoint of each pair of neighbouring c is added. The list
+    contains all values with both signs.
     """
     some = [c for c in numbers_of(answer) if least <= c <= most]
     values = [c * by for c in some for by in (1, 1.001, 0.999, 3)] + [

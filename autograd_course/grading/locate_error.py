@@ -58,8 +58,8 @@ def slip(exercise, answer):
     """Return a phrase that tells where in a wrong answer the error is, or "" if this is unknown.
 
     The learner's code is compared with the solution of `exercise`. Names that the learner chose do
-    not count as a difference. The phrase names the place but not the right code. For example, it is
-    "at the - in line 2, x - y". It is "" if the code is too different from the solution or not
+    not count as a difference. The phrase names the place but not the right code, as in "at the - in
+    line 2, x - y". The result is "" if the code is too different from the solution or not
     available.
     """
     several = len(exercise.parts) > 1 and isinstance(answer, (tuple, list))

@@ -35,7 +35,7 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **param
     row : Primitive
         A row of the table, such as ag.multiply.
     arg : int
-        The position of the input whose gradient the rule computes.
+        The position, from 0, of the input whose gradient the rule computes.
     whole : bool
         True if the learner's rule itself sums over the broadcast axes. If False, the rule is as in
         ops.py, and the engine computes this sum.
@@ -172,7 +172,7 @@ def _both_axes(inputs, params):
 
 
 def of_rule(row, arg=0, *, whole=False, inputs=None, **params):
-    """Return common wrong rules, as [(wrong rule, hint), …], for a check that calls `expect_rule`.
+    """Return a list of common wrong rules, as (wrong rule, hint), for a check with `expect_rule`.
 
     Pass the same `row`, `arg`, `whole`, `inputs` and keywords to both functions.
     """
@@ -314,12 +314,20 @@ def special_points(row, arg):
     A point with a slope on one side only is at the edge of the domain, and is in none of the lists.
     An example is x = 0 for log x, which occurs in the rule of `power` for y.
 
+    Parameters
+    ----------
+    row : Primitive
+        An elementwise row of the table, such as ag.multiply.
+    arg : int
+        The position of the input, from 0.
+
     Returns
     -------
     smooth : list
         The points with a single slope, or a random sample of 100 of them.
     kinks : list of tuples
-        (point, slope before it, slope after it) for each point at which the slope jumps.
+        (point, slope before the point, slope after the point) for each point at which the slope
+        jumps.
     none : list
         The points without a slope.
     """
@@ -400,9 +408,9 @@ def expect_engine(Scalar):
     """Stop the check unless the class `Scalar` computes gradients as an engine must.
 
     `Scalar(2.0)` is an input, + and * make results, and `L.backward()` adds to the `.grad` of every
-    input, which is 0 or None at first. The check tries a path, a node that is used twice, a node
-    that must wait for a later user, two backward calls, a second graph on the same input, an input
-    that L does not depend on, and 40 doublings (2⁴⁰ paths).
+    input. Each `.grad` is 0 or None at first. The check tries a path, a node that is used twice, a
+    node that must wait for a later user, two backward calls, a second graph on the same input, an
+    input that L does not depend on, and 40 doublings (2⁴⁰ paths).
 
     Returns
     -------
@@ -444,7 +452,7 @@ def expect_engine(Scalar):
 
 
 def of_engine():
-    """Return wrong engines as [(wrong class, hint), …], for an exercise that calls `expect_engine`."""
+    """Return a list of wrong engines, as (wrong class, hint), for a check with `expect_engine`."""
     return [(engine(fault), sentence) for fault, sentence in FAULTS.items()]
 
 

@@ -134,7 +134,7 @@ def same_line(mine, row=None, argument=0):
     row : Primitive, optional
         The row to which a single rule belongs, such as ag.multiply.
     argument : int
-        The position of the argument to which a single rule belongs.
+        The position, from 0, of the argument to which a single rule belongs.
 
     Returns
     -------

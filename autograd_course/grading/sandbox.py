@@ -72,11 +72,12 @@ def _stays_on_its_line(code):
 
 
 def bounded(function, *args, most=None):
-    """Return `function(*args)`, but stop the call if it takes too many steps.
+    """Return the result of `function(*args)`, but stop the call if it takes too many steps.
 
     A step is a call, or a line of code outside libraries. In code with a loop on one line, where no
-    new line begins, a step is an instruction. The default of `most` is MOST_STEPS. If a trace
-    function is already set, for example by a debugger, steps are not counted.
+    new line begins, a step is an instruction. `most` is the largest number of steps, by default
+    MOST_STEPS. If a trace function is already set, for example by a debugger, steps are not
+    counted.
 
     Raises
     ------
@@ -250,7 +251,7 @@ class Outcome:
 def run(function, args, given=None, most=None, printed=None):
     """Call `function` with copies of `args`, and return the Outcome.
 
-    A call that does not end is stopped.
+    A call that does not end is stopped. An error that the call raises becomes part of the Outcome.
 
     Parameters
     ----------
@@ -259,12 +260,18 @@ def run(function, args, given=None, most=None, printed=None):
     args : sequence
         The arguments, which are copied before the call.
     given : sequence, optional
-        The copies to pass, for a caller that passes the same copies again.
+        The copies to pass, for a caller that passes the same copies again. By default, new copies
+        are made.
     most : int, optional
         The largest number of steps; the default is MOST_STEPS.
     printed : io.StringIO, optional
         The file that collects the output of the call. An object of class Printed also shows the
         output.
+
+    Returns
+    -------
+    Outcome
+        The result or the error of the call, and what the call printed and changed.
     """
     given = copies(args) if given is None else given
     printed = io.StringIO() if printed is None else printed

@@ -209,7 +209,7 @@ def _of_part(part, text):
 
 
 def rows(difference):
-    """Return the texts of a Difference for a verdict: the call, its result and the expected result."""
+    """Return the texts (call, result, expected result) of a Difference for a verdict."""
     tried, wanted = WHEN[difference.when]
     where, entry = difference.where, difference.entry
     got, expected = (shown(x, entry) for x in (difference.got, difference.expected))
@@ -282,7 +282,10 @@ def brief(x, digits=8):
 
 
 def shortest(text, most):
-    """Return `text` unchanged if it has at most `most` characters, or else cut it and add "…"."""
+    """Return `text`, with its end replaced by "…" if it has more than `most` characters.
+
+    A text that was cut has `most` − 2 characters.
+    """
     return text if len(text) <= most else text[: most - 3] + "…"
 
 

@@ -20,9 +20,9 @@ class Verdict:
     status : str
         "not yet", "wrong" or "right".
     *rows : pairs of str
-        (label, text) pairs, shown in this order. A pair with an empty text is left out. The text of
-        the row "see" is the code of a function, shown in HTML as a link to the playground, which
-        draws this function.
+        (label, text) pairs, shown in this order. A pair with an empty text is left out, and a text
+        of more than 2,000 characters is cut. The text of the row "see" is the code of a function,
+        shown in HTML as a link to the playground, which draws this function.
     cause : Cause, optional
         The reason why the answer is wrong.
     """
@@ -118,7 +118,7 @@ class NotYet(Exception):
 def shortened(error):
     """Return an error's message, below the lines of the learner's code that led to the error.
 
-    Only lines of `__main__` are shown, the last six of them.
+    Only lines of `__main__` are shown, and at most the last six of these.
     """
     lines = []
     for frame, line in traceback.walk_tb(error.__traceback__):
@@ -133,9 +133,9 @@ def shortened(error):
 
 
 def not_run(names):
-    """Return True if the last cell in Jupyter assigns one of `names` and has a syntax error.
+    """Return True if the latest cell in Jupyter has a syntax error and assigns one of `names`.
 
-    No line of such a cell was run, so the names still hold the values of an earlier version of the
+    No line of such a cell has run, so the names still hold the values of an earlier version of the
     cell.
     """
     shell = "IPython" in sys.modules and sys.modules["IPython"].get_ipython()
