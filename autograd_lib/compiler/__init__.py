@@ -170,6 +170,8 @@ class compile:
             for other, program in self.programs.items()
             if other[-1] == key[-1] and all(module() is not None for module in other[1])
         }
+        # First, because under an outer transform f itself is called, however many programs there are.
+        program = Program(self.f, args, kwargs)
         # Count the programs of the same Modules only: a loop may train many models, and each needs
         # its own. A program with this key does not fit any more and is replaced: it does not count.
         if sum(other[1] == key[1] and other != key for other in self.programs) >= MAX_PROGRAMS:
@@ -178,7 +180,7 @@ class compile:
                 "because a shape, a dtype, an int or a string changes from call to call; "
                 "pass a float or an array for a number that changes"
             )
-        return Program(self.f, args, kwargs)
+        return program
 
     def _compare(self, path, result, expected):
         """Raise RuntimeError if the result of a program differs from that of the function.

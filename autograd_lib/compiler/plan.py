@@ -137,5 +137,9 @@ def is_user_op(row):
     """
     # transforms.py has a row of np.float64, a type. A row of another function of NumPy is a user's:
     # np.ravel, for example, copies some arrays and returns a view of others.
-    plain = isinstance(row.function, (np.ufunc, type)) or row.function in zero_gradient_functions
-    return not (plain or ops.ROWS.get(row.name) is row or row in PYTHON_ROWS.values())
+    return not (
+        isinstance(row.function, (np.ufunc, type))
+        or row.function in zero_gradient_functions
+        or ops.ROWS.get(row.name) is row
+        or row in PYTHON_ROWS.values()
+    )

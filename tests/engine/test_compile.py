@@ -2415,3 +2415,12 @@ def test_functions_of_two_arrays_take_arguments_in_both_places(function):
     compiled = ag.compile(lambda x, y: function(x, y))
     for y in (np.array([1.0, 2.0]), np.array([1.0, 3.0])):
         same(compiled(np.array([1.0, 2.0]), y), function(np.array([1.0, 2.0]), y))
+
+
+def test_inside_a_grad_the_function_is_called_however_many_programs_there_are():
+    square = ag.compile(lambda x: (x * x).sum())
+    for n in range(1, 17):
+        square(np.ones(n))
+    np.testing.assert_array_equal(ag.grad(square)(np.ones(3)), [2, 2, 2])
+    with pytest.raises(TypeError, match="16 programs"):
+        square(np.ones(17))
