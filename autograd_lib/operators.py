@@ -208,7 +208,8 @@ def _index(self):
     if value.ndim or value.dtype.kind not in "iu":
         raise TypeError(
             f"index: expected an integer scalar, got a Tensor of dtype {value.dtype} and shape "
-            f"{value.shape}; use int(t) to truncate the value"
+            f"{value.shape}; "
+            + ("select one entry, as in t[0]" if value.ndim else "use int(t) to truncate the value")
         )
     return int(value)
 

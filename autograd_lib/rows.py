@@ -225,7 +225,10 @@ class Primitive:
             names = ", ".join([*self.input_names, *self.keywords[: self.positional]])
             raise TypeError(
                 f"{self.name}: expected the arguments ({names}), got {len(args)} by position"
-                + "".join(f"; pass {name} by keyword" for name in self.keywords[self.positional :])
+                + "".join(
+                    f"; pass {name} by keyword" * (len(args) > self.arity)
+                    for name in self.keywords[self.positional :]
+                )
                 + ", and several axes as one tuple" * (len(extra) > self.positional == 1)
             )
         return args[: self.arity], {**dict(zip(self.keywords, extra)), **params}

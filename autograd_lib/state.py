@@ -145,7 +145,10 @@ def _check_names(names, prefix=""):
     `prefix` is put before the message.
     """
     if len(set(names)) < len(names):
-        raise ValueError(f"{prefix}two arrays have the same name; rename one of them")
+        raise ValueError(
+            f"{prefix}two arrays have the same name, {max(names, key=list(names).count)!r}; rename "
+            "one of them"
+        )
     for name in names:
         if name in ("file", "allow_pickle") or name.endswith(".npy"):
             raise ValueError(f"{prefix}an array in a .npz file cannot be named {name!r}; rename it")

@@ -171,8 +171,8 @@ def _chosen(name, f, args, kwargs, argnums):
             )
         if not -len(args) <= i < len(args):
             raise TypeError(
-                f"{name}: argnums selects argument {i}, but the call has {len(args)} positional "
-                "arguments; pass the selected arguments by position"
+                f"{name}: argnums selects argument {i}, counted from 0, but the call has "
+                f"{len(args)} positional arguments; pass the selected arguments by position"
             )
     positions = [i % len(args) for i in numbers]
     if len(set(positions)) < len(positions):

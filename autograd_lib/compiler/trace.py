@@ -252,9 +252,13 @@ class Trace:
             isinstance(x, str) and ", being compiled" in x  # the text of a Traced
         ):
             raise TypeError(
-                "compile: expected the function to return arrays, Tensors, numbers, strings and "
-                f"None, and tuples, lists and dicts of these, got {type(x).__name__}; an argument "
-                "cannot be shown in a string or be the key of a dict"
+                "compile: the function returns a string that shows an argument, but a program "
+                "cannot change the string; return the argument itself"
+                if isinstance(x, str)
+                else "compile: expected the function to return arrays, Tensors, numbers, strings "
+                f"and None, and tuples, lists and dicts of these, got {type(x).__name__}"
+                + "; an argument cannot be the key of a dict"
+                * isinstance(x, set)
             )
         # A Tensor from outside may be returned without any call of a row, so it is no input yet.
         self.outputs.append(self.input_of(x) if isinstance(x, Tensor) else self._copied(x))
@@ -322,8 +326,9 @@ class Trace:
             if name not in ("index", "target") and [*traced_in(value)]
         ]:
             raise TypeError(
-                f"{row.name}: {from_arguments[0]} is computed from the arguments of a function that is being "
-                "compiled, but a program has fixed shapes; pass it as an int"
+                f"{row.name}: {from_arguments[0]} is computed from an array argument of a function "
+                "that is being compiled, but it must be the same at every call of the program; pass "
+                "it as an int or a tuple of ints"
             )
         # A function of the user may return a list or a Python number, which `compute` converts. A
         # row of PYTHON_ROWS returns a Python number, which must stay one.

@@ -93,7 +93,7 @@ class Module(Stateful):
     def __getattr__(self, name):
         """Raise AttributeError, with advice for some attributes of PyTorch's Module."""
         raise AttributeError(
-            f"{type(self).__name__} has no {name}"
+            f"{type(self).__name__} has no attribute {name!r}"
             + (f": {_MODULE_HINTS[name]}" if name in _MODULE_HINTS else ""),
             name=name,
             obj=self,

@@ -2348,7 +2348,7 @@ def test_an_index_that_is_an_array_of_shape_gives_a_copy():
     ],
 )
 def test_an_argument_is_neither_a_key_nor_a_text_of_the_result(f):
-    with pytest.raises(TypeError, match="cannot be shown in a string or be the key of a dict"):
+    with pytest.raises(TypeError, match="shows an argument|cannot be the key of a dict"):
         ag.compile(f)(3.0)
 
 
