@@ -13,7 +13,8 @@ from .syntax import called, loaded, stored, walk
 def computes(statement):
     """Return True unless a statement is a function definition or only sets a start value.
 
-    A start value is an assignment that reads no variable, such as `x = torch.tensor(2.0)`.
+    A statement only sets a start value if it is an assignment whose right-hand side reads no
+    variable, such as `x = torch.tensor(2.0)`. `statement` is an ast.stmt.
     """
     if not isinstance(statement, ast.Assign):
         return not isinstance(statement, ast.FunctionDef)
@@ -25,7 +26,8 @@ def gradients_by_hand(tree):
 
     A variable counts as a gradient only if every statement that reads it computes another gradient,
     prints, or is an update such as `w -= lr*dw`. The set includes the names of functions that
-    compute gradients. It is empty if nothing else in the program computes a value.
+    compute gradients. The set is empty if nothing else in the program computes a value. `tree` is
+    the syntax tree of the program.
     """
     lines = walk(tree, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
     functions = {node.name for node in walk(tree, ast.FunctionDef)}

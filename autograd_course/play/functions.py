@@ -17,7 +17,15 @@ MOST_ENTRIES = 1000  # of an array
 
 
 class Function(NamedTuple):
-    """Hold a function of the engine and the name of the same function in PyTorch."""
+    """Hold a function of the engine and the name of the same function in PyTorch.
+
+    Attributes
+    ----------
+    call : callable
+        The function of the engine.
+    torch : str
+        The name in PyTorch, such as "torch.tanh".
+    """
 
     call: object
     torch: str
@@ -203,8 +211,9 @@ def constant_data(x):
 def array(x):
     """Convert a number, an array, or nested lists of numbers and Tensors to one array or Tensor.
 
-    If a list contains a Tensor, the result is a Tensor, and gradients flow back through it to the
-    Tensors in the list.
+    If `x` is a Tensor, return it unchanged. If a list contains a Tensor, the result is a Tensor,
+    and gradients flow back through it to the Tensors in the list. Otherwise, the result is an array
+    of dtype float64.
     """
     if isinstance(x, (list, tuple)):
         parts = [array(part) for part in x]

@@ -60,11 +60,11 @@ class Run(NamedTuple):
     Attributes
     ----------
     output : Tensor
-        The value to draw.
-    variables : {name: value}
-        All variables after the last statement.
-    inputs : {name: Tensor}
-        The inputs.
+        The value to draw, multiplied by the upstream gradient if the Program has one.
+    variables : dict
+        The values of all variables after the last statement, by name.
+    inputs : dict
+        The Tensors of the inputs, by name.
     """
 
     output: ag.Tensor
@@ -90,8 +90,10 @@ def run(program, values=()):
     Parameters
     ----------
     program : Program
-    values : {name: float, array or Tensor}
-        The values of the inputs. An input that is not in `values` keeps its start value.
+        The program to compute.
+    values : dict, optional
+        The values of the inputs, by name: floats, arrays or Tensors. An input that is not in
+        `values` keeps its start value.
 
     Returns
     -------
@@ -140,8 +142,13 @@ def constant_value(node, known=()):
     ----------
     node : ast.expr
         An expression without inputs.
-    known : {name: value}
-        The variables that the expression may read.
+    known : dict, optional
+        The values of the variables that the expression may read, by name.
+
+    Returns
+    -------
+    ndarray
+        The value. A list or a Tensor is converted to an array.
 
     Raises
     ------

@@ -48,6 +48,11 @@ def written_out(body, known):
     known : set of str
         The names of classes that the playground supports. Their calls are left unchanged.
 
+    Returns
+    -------
+    list of ast.stmt
+        The new statements, or `body` itself if there is nothing to replace.
+
     Raises
     ------
     CannotDraw
@@ -377,7 +382,8 @@ def _times(comprehension):
 def bare(value):
     """Return an expression without trailing method calls such as `.to(device)` or `.train()`.
 
-    For example, the result is `Net()` for `Net().to(device)`.
+    For example, the result is `Net()` for `Net().to(device)`. `value` and the result are nodes of a
+    syntax tree.
     """
     while isinstance(value, ast.Call) and called(value) in KEPT:
         value = getattr(value.func, "value", None)

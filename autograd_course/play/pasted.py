@@ -37,9 +37,11 @@ class Pasted(NamedTuple):
     statements : list of ast.stmt
         The statements of the forward pass.
     asked : str or None
-        The name of the value that the program differentiates. None if it differentiates no value.
+        The name of the value that the program differentiates. None if the program differentiates no
+        value.
     upstream : ast.expr or None
-        The upstream gradient that the program passes to `backward`. None if it passes none.
+        The upstream gradient that the program passes to `backward`. None if the program passes
+        none.
     left_out : list of str
         The text of each statement that does not belong to the forward pass.
     """
@@ -57,6 +59,11 @@ def forward_pass(body):
     ----------
     body : list of ast.stmt
         The statements of the program. Some are changed in place.
+
+    Returns
+    -------
+    Pasted
+        The forward pass, and the statements that are left out.
 
     Raises
     ------

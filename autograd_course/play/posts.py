@@ -31,11 +31,23 @@ WORDS = re.compile(r"[^\W\d_]{2,}(?:'[a-z]+)?,? [^\W\d_]+,? [^\W\d_]+")
 
 
 def code_of(text):
-    """Return (code, left_out): the code in a text, and a list of lines that are not code.
+    """Return the code in a text, and a list of the lines that are not code.
 
-    If the text has blocks fenced by ```, only the blocks remain. If it has prompts such as `>>>`, only
-    the lines with a prompt and any program before the first prompt remain. Tracebacks and the outputs
-    between prompts are removed without being listed.
+    If the text has blocks fenced by ```, only the blocks remain. If the text has prompts such as
+    `>>>`, only the lines with a prompt and any program before the first prompt remain. Tracebacks
+    and the outputs between prompts are removed without being listed.
+
+    Parameters
+    ----------
+    text : str
+        The text as it was pasted.
+
+    Returns
+    -------
+    code : str
+        The lines of code, with their prompts.
+    left_out : list of str
+        The lines that are not code.
 
     Raises
     ------

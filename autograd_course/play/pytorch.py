@@ -27,7 +27,18 @@ ELEMENTWISE_OF_NUMBERS = {  # functions that PyTorch refuses to call with a plai
 def torch_text(program, values=()):
     """Return PyTorch code that computes and prints the gradients of a Program.
 
-    `values`, {name: float or array}, replaces the start values of the inputs that it names.
+    Parameters
+    ----------
+    program : Program
+        The program to write in PyTorch.
+    values : dict, optional
+        The values of the inputs, by name: floats or arrays. An input that is not in `values` keeps
+        its start value.
+
+    Returns
+    -------
+    str
+        The code, which can be run without any other text.
     """
     values = {**program.inputs, **dict(values)}
     stored = {

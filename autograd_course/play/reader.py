@@ -95,15 +95,15 @@ class Program(NamedTuple):
 
     Attributes
     ----------
-    inputs : {name: float or array}
-        The start value of every input, in the order of the text.
+    inputs : dict
+        The start value of every input, by name, as a float or an array, in the order of the text.
     statements : list of ast.stmt
         The statements that compute the output from the inputs.
     output : str
         The name of the value to draw.
     upstream : ast.expr or None
-        The upstream gradient of the output, which the text passes to `backward`. None if it passes
-        none.
+        The upstream gradient of the output, which the text passes to `backward`. None if the
+        text passes none.
     left_out : list of str
         The lines and statements of the text that are left out.
     """
@@ -123,6 +123,11 @@ def read(text):
     text : str
         An expression such as `tanh(w*x + b)`, a formula in mathematical notation, or a program for
         micrograd, PyTorch, JAX or NumPy.
+
+    Returns
+    -------
+    Program
+        The inputs, the statements that compute the output, and the lines that are left out.
 
     Raises
     ------
@@ -519,10 +524,21 @@ def literal(node, known=(), own=()):
     Parameters
     ----------
     node : ast.expr
-    known : {name: number}
-        The constants of the text.
-    own : collection of str
+        The expression.
+    known : dict, optional
+        The values of the constants of the text, by name.
+    own : collection of str, optional
         The names that the text defines, which hide functions and constants of the same name.
+
+    Returns
+    -------
+    float, ndarray or None
+        The value. An array has the dtype float64.
+
+    Raises
+    ------
+    CannotDraw
+        If the expression cannot be computed.
     """
     reserved = {*FUNCTIONS, *ARRAYS, *CONSTRUCTORS, *CONSTANTS, *BUILT_IN, *MODULES} - {"t", *own}
     if loaded(node) - reserved - set(known) or walk(node, ast.Lambda, ast.Compare):

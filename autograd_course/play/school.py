@@ -115,8 +115,13 @@ def as_python(text, imported=()):
     ----------
     text : str
         A formula, lines of code, or a mixture.
-    imported : list of str
+    imported : list of str, optional
         The names that the text imports. Such a name before a bracket is a function, not a factor.
+
+    Returns
+    -------
+    str
+        The converted text, which is not valid Python if some of the notation is unknown.
 
     Raises
     ------
@@ -194,7 +199,8 @@ def as_python(text, imported=()):
 def not_python(typed, error):
     """Return an error message that says what to write in place of a text that cannot be read.
 
-    `typed` is the text as it was typed, and `error` is the SyntaxError that Python raised for it.
+    `typed` is the text as it was typed, and `error` is the SyntaxError that Python raised for this
+    text after its conversion by `as_python`.
     """
     text = typed.translate(SIGNS)
     if re.search(

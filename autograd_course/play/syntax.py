@@ -17,15 +17,18 @@ def called(node):
 
 
 def walk(node, *kinds):
-    """Return a list of the nodes in a tree that are instances of one of the classes `kinds`."""
+    """Return a list of the nodes in a tree that are instances of one of the classes `kinds`.
+
+    `node` is the root of the tree, and the classes are classes of ast nodes, such as ast.Call.
+    """
     return [found for found in ast.walk(node) if isinstance(found, kinds)]
 
 
 def reads(node, bound=frozenset()):
     """Yield the ast.Name nodes of the variables that a tree reads.
 
-    Variables that belong to a function or comprehension inside the tree are left out, and so are the
-    names in the set `bound`.
+    Variables that belong to a function or comprehension inside the tree are left out, and so are
+    the names in the set `bound`. `node` is the root of the tree.
     """
     match node:
         case ast.FunctionDef(args=arguments, body=body):
@@ -74,6 +77,9 @@ def stored(*nodes):
 
 
 def assign(name, value, like):
-    """Return the ast.Assign node of `name = value`, with the line and column of the node `like`."""
+    """Return the ast.Assign node of `name = value`, with the line and column of the node `like`.
+
+    `name` is a str, and `value` is an ast.expr.
+    """
     statement = ast.Assign([ast.Name(name, ast.Store())], value)
     return ast.fix_missing_locations(ast.copy_location(statement, like))

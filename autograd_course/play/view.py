@@ -38,11 +38,18 @@ def picture(program, values, step=0):
     Parameters
     ----------
     program : Program
-    values : {name: float or array}
-        The values of the inputs. An input that is not in `values` keeps its start value.
+        The program to draw.
+    values : dict
+        The values of the inputs, by name: floats or arrays. An input that is not in `values` keeps
+        its start value.
     step : int
         0 draws the whole graph, with a table of gradients and measured slopes below it. k > 0 draws
         the k-th step of the backward pass, or the last step if there are fewer.
+
+    Returns
+    -------
+    Picture
+        The drawing, and the same information as text.
 
     Raises
     ------
@@ -158,17 +165,23 @@ def measured(program, values, name, index=()):
     Parameters
     ----------
     program : Program
-    values : {name: float or array}
-        The values of all inputs.
+        The program that computes the output.
+    values : dict
+        The values of all inputs, by name: floats or arrays.
     name : str
-        The input.
+        The name of the input.
     index : tuple of int
-        The entry of the input, () for a scalar.
+        The position of the entry in the input, counted from 0. It is () for a scalar.
 
     Returns
     -------
     float
         A central difference with the step h = 1e-5 · max(1, |entry|). Its error is of the order h².
+
+    Raises
+    ------
+    CannotDraw
+        If the Program cannot be computed.
     """
     h = 1e-5 * max(1.0, abs(float(values[name][index])))
     sides = []
@@ -182,8 +195,8 @@ def measured(program, values, name, index=()):
 def folds(program):
     """Return the HTML of the folded sections below the picture.
 
-    They show the lines that are left out of the picture, the same program in PyTorch, and the
-    program that `ag.compile` writes.
+    The sections show the lines that are left out of the picture, the same program in PyTorch, and
+    the program that `ag.compile` writes.
     """
     parts = [
         ("The same in PyTorch", listing(torch_text(program)).html),
@@ -228,20 +241,28 @@ def _slider(value):
 
 
 def controls(program, at=()):
-    """Return the ranges of the controls of a Program, one for every number that the user can change.
+    """Return the range of each control of a Program, one for each number that the user can change.
 
     Parameters
     ----------
     program : Program
-    at : {name: float}
-        Start values for the controls with these names. A name that belongs to no control is ignored.
+        The program whose inputs the controls change.
+    at : dict, optional
+        The start values of controls, as floats by the name of the control. Names that belong to no
+        control are ignored.
 
     Returns
     -------
     dict
-        {name: (min, max, step, start)} of the controls. A scalar input has a control with the name of
-        the input. An array of at most 16 entries has a control for each entry, named like `A[0, 1]`; a
-        larger array has none. The last key, STEP, has the range of the steps of the backward pass.
+        The range (min, max, step, start) of each control, by name. A scalar input has a control
+        with the name of the input. An array of at most 16 entries has a control for each entry,
+        named like `A[0, 1]`; a larger array has none. The last key, STEP, has the range of the
+        numbers of the steps: 0 for the whole graph, and then the steps of the backward pass from 1.
+
+    Raises
+    ------
+    CannotDraw
+        If the Program cannot be computed.
     """
     at, found = dict(at), {}
     for name, start in program.inputs.items():
@@ -255,9 +276,20 @@ def controls(program, at=()):
 
 
 def gathered(program, moved):
-    """Return {name: array} of the inputs of a Program, with the values of the controls.
+    """Return a dict of the values of a Program's inputs, in which the controls set some entries.
 
-    `moved` is {control: float}. An entry without a control has its start value.
+    Parameters
+    ----------
+    program : Program
+        The program that has the inputs.
+    moved : dict
+        The values of the controls, as floats by the name of the control.
+
+    Returns
+    -------
+    dict
+        The value of each input, as an array by the name of the input. An entry without a control
+        has its start value.
     """
     values = {}
     for name, start in program.inputs.items():
@@ -275,15 +307,16 @@ def explorer(text, at=()):
     Parameters
     ----------
     text : str
-        The function.
-    at : {name: float}
-        The start values of the sliders. The key "step" is the first step to show.
+        The function, in one of the forms that `playground` accepts.
+    at : dict, optional
+        The start values of the sliders, as floats by name. The value of the key "step" is the
+        number of the first step to show: 0, the default, for the whole graph.
 
     Returns
     -------
-    widget
-        Its attribute `program` is the Program, and its attribute `below` is the HTML of the sections
-        to show below the picture.
+    Explorer
+        The widget. Its attribute `program` is the Program, and its attribute `below` is the HTML of
+        the sections to show below the picture.
 
     Raises
     ------
@@ -311,15 +344,16 @@ def explorer(text, at=()):
 class Playground(widgets.VBox):
     """Show a text box and the picture of the typed function, and redraw when the text changes.
 
-    The arguments are those of `explorer`.
+    The arguments are those of the function `explorer`, but `at` is required.
 
     Attributes
     ----------
     box : Textarea
         The text box.
     message : HTML
-        The error message for a text that cannot be drawn. The last picture then remains.
-    explorer : widget
+        The error message for a text that cannot be drawn. "" if there is none. While a
+        message is shown, the last picture remains.
+    explorer : Explorer
         The sliders and the picture.
     """
 
@@ -398,8 +432,8 @@ def playground(text=START, /, **at):
         a number; every entry of an array of at most 16 entries gets a number box. The text is read
         as arithmetic; Python never runs it.
     **at : float
-        The start values of the sliders, by name. `step` is the step of the backward pass that is
-        shown first.
+        The start values of the sliders, by name. `step` is the number of the step of the backward
+        pass that is shown first: 0, the default, for the whole graph.
 
     Returns
     -------

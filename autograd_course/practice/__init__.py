@@ -76,9 +76,10 @@ def gym(lesson=None):
 
 
 def furthest():
-    """Return the last lesson with an entry in the learner's record, such as "05".
+    """Return the last lesson in the learner's record, such as "05".
 
-    If the record is empty, return "02".
+    This is the last lesson with a solved exercise, a prediction or a card. If there is none, return
+    "02".
     """
     kept = record.read()
     return max(
@@ -92,10 +93,16 @@ def furthest():
 
 
 def keys(lesson, kind=""):
-    """Return {key: kind} for all problems that need no lesson after `lesson`.
+    """Return a dict from the key to the kind of each problem that needs no lesson after `lesson`.
 
-    For example, the key "walk.paths" has the kind "walk". `kind` restricts the result to one kind of
-    problem.
+    For example, the key "walk.paths" has the kind "walk".
+
+    Parameters
+    ----------
+    lesson : str
+        The last lesson, as two digits, such as "05".
+    kind : str
+        The only kind of problem to include. The default, "", means all kinds.
     """
     return {
         key: name
@@ -111,19 +118,27 @@ def pick(among, trained, last, rng):
 
     All kinds are equally likely. Within a kind, a problem that was never answered is three times as
     likely as one that was answered before. This is changed in two ways: the problems of the last
-    lesson that were never answered get as much extra weight as all problems have together, and missed
-    problems get extra weight, which in total is at most the weight of all problems together.
+    lesson in `among` that were never answered get as much extra weight as all problems have
+    together, and missed problems get extra weight, which in total is at most the weight of all
+    problems together.
 
     Parameters
     ----------
-    among : {key: kind}
-        The problems to choose from.
+    among : dict
+        The kinds of the problems to choose from, by the key of the problem.
     trained : dict
-        The learner's record, {key: entry}; `entry["owed"]` is the number of times that a missed
-        problem still has to come back.
+        The learner's records of the answered problems, by the key of the problem. Each record is a
+        dict, whose item "owed" is the number of times that a missed problem still has to come back.
     last : str or None
-        The key of the last problem, which is not drawn again unless it is the only one.
+        The key of the previous problem, which is not chosen again unless `among` has no other. None
+        before the first problem.
     rng : numpy.random.Generator
+        The generator that chooses.
+
+    Returns
+    -------
+    str
+        The key of the next problem.
     """
     homes = {key: KINDS[kind][1].KEYS[key] for key, kind in among.items()}
     newest = max(homes.values())
@@ -306,10 +321,10 @@ class Gym(Panel):
             self.check()
 
     def check(self):
-        """Judge the answers in the boxes, and show the result.
+        """Judge the answers in the boxes, and show the result, unless the problem is done.
 
-        The problem is done once all answers are right. The learner's record stores whether the first
-        attempt was right.
+        The problem is done once all answers are right. The learner's record stores whether the
+        first attempt was right.
         """
         if self.done or not self.problem:
             return
@@ -348,7 +363,7 @@ class Gym(Panel):
             waiting.focus()
 
     def reveal(self):
-        """Show the answer, and count the problem as missed. Do nothing if the problem is done."""
+        """Show the answer, and count the problem as missed, unless the problem is done."""
         if not self.done and self.problem:
             self.miss()
             self.end("The answer:", [])

@@ -71,11 +71,11 @@ class Asked:
     Attributes
     ----------
     label : str
-        The text beside its box.
+        The text beside the box for the number.
     right : float
-        The right number.
+        The number that is the right answer.
     wrong : list of (float, str)
-        The results of known mistakes, each with its hint.
+        The results of known mistakes, each with a hint.
     """
 
     label: str
@@ -84,7 +84,10 @@ class Asked:
 
 
 def make(key, rng):
-    """Return the Problem for a key such as "hand.nudge", with random numbers from `rng`."""
+    """Return the Problem for a key such as "hand.nudge", with random numbers from `rng`.
+
+    `key` is one of KEYS, and `rng` is a NumPy generator.
+    """
     if key == "hand.order":
         return _order(key, rng)
     if key == "hand.ledger":

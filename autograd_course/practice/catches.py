@@ -19,16 +19,17 @@ class Wrong:
     Attributes
     ----------
     row : str
-        The name of the operation.
+        The name of the operation, such as "relu".
     argument : int
-        The number of the input whose gradient the rule computes.
+        The position, from 0, of the input whose gradient the rule computes.
     rule : str
-        The rule as an expression in g, z and the inputs.
+        The rule as a Python expression in g, z and the inputs, such as x and y.
     unseen : str
-        A condition on g and the inputs. The rule gives the right result exactly where this condition
-        holds and, if the rule contains g, where g is 0.
+        A condition on g and the inputs, as a Python expression. With small whole numbers, the rule
+        gives the right result exactly where this condition holds and, if the rule contains g, where
+        g is 0.
     why : str
-        What is wrong with the rule.
+        The reason why the rule is wrong, as a clause.
     lesson : str
         The lesson of the problem, as two digits.
     """
@@ -114,7 +115,8 @@ KINKS = {"relu": "x == 0", "abs": "x == 0", "maximum": "x == y", "minimum": "x =
 def make(key, rng):
     """Return a Problem with a wrong rule and four tests, some of which catch the rule.
 
-    At least one test catches the rule, and at least one test does not.
+    `key` is one of KEYS, such as "catch.relu", and `rng` is a NumPy generator. At least one test
+    catches the rule, and at least one does not.
     """
     choices = [wrong for wrong in ALL if f"catch.{wrong.row}" == key]
     one = choices[rng.integers(len(choices))]
@@ -127,9 +129,11 @@ def make(key, rng):
 
 
 def draw(one, rng):
-    """Return random values {"g": …, "x": …, …} with which to test the rule `one`, a Wrong.
+    """Return a dict of random values with which to test the rule `one`, a Wrong.
 
-    They are small integers in the domain of the operation, and not at a kink. g is sometimes 0.
+    The keys are "g" and the names of the inputs, such as "x" and "y". The values are small whole
+    numbers as floats, in the domain of the operation and not at a kink. g is sometimes 0. `rng` is
+    a NumPy generator.
     """
     letters = letters_of(ops.ROWS[one.row])[0]
     test = {"g": float(rng.choice([-2.0, 0.0, 1.0, 1.0, 1.0, 2.0, 3.0]))}
@@ -153,7 +157,10 @@ def draw(one, rng):
 
 
 def outcomes(one, test):
-    """Return (result of the wrong rule, right result) for a Wrong and the values in `test`."""
+    """Return the result of the wrong rule and the right result, as a tuple of two floats.
+
+    `one` is a Wrong, and `test` is a dict of values, as `draw` returns it.
+    """
     row = ops.ROWS[one.row]
     letters = letters_of(row)[0]
     g, *xs = (np.float64(value) for value in test.values())
@@ -164,7 +171,11 @@ def outcomes(one, test):
 
 
 def hidden(one, test):
-    """Return True if `one.unseen` says that the wrong rule is right for the values in `test`."""
+    """Return True if the wrong rule should give the right result for the values in `test`.
+
+    This is the case where the condition `one.unseen` holds and, if the rule contains g, where g is
+    0. `one` is a Wrong, and `test` is a dict of values, as `draw` returns it.
+    """
     return "g" in one.rule and test["g"] == 0 or bool(eval(one.unseen, dict(test)))
 
 

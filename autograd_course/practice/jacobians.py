@@ -37,7 +37,7 @@ class Puzzle:
     code : str
         The same definition as NumPy code.
     z : callable
-        Computes z from Tensors, with functions of the library.
+        Takes the inputs as Tensors, by keyword, and computes z with functions of the library.
     answer : str
         One entry of the Jacobian as Python code, in the indices i, j, k, l; the indices of z come
         first.
@@ -45,12 +45,13 @@ class Puzzle:
         The reason for the answer.
     by : str
         The name of the input with respect to which z is differentiated.
-    sizes : list of {name: shape}
-        The input shapes for each test. The picture uses the first entry.
+    sizes : list of dict
+        The shapes of the inputs by name, one dict for each test. The picture uses the first dict.
     also_right : tuple of str
         Other right answers.
-    constants : {name: value}
-        Other values that an answer may use. Each is an array or a function of the inputs.
+    constants : dict
+        The other values that an answer may use, by name. Each is an array, or a function that takes
+        the inputs by keyword and returns an array.
     """
 
     lesson: str
@@ -79,7 +80,7 @@ IDX = np.array([2, 0, 2])
 def kept(x):
     """Return an array of ones and zeros with the length of x, in which every third entry is 0.
 
-    The position of the first 0 depends on whether the length is odd or even.
+    The index of the first 0 is 0 if the length is even, and 1 if the length is odd.
     """
     return np.where(np.arange(x.shape[0]) % 3 == x.shape[0] % 2, 0.0, 1.0)
 
@@ -497,12 +498,13 @@ class Case:
 
     Attributes
     ----------
-    names : {name: value}
-        The values that the learner's line may use, except the indices.
+    names : dict
+        The values that the learner's line may use, by name, except the indices.
     shape : tuple of int
         The shape of z.
     right : ndarray
-        The right Jacobian. Its axes are the axes of z, followed by the axes of x.
+        The right Jacobian. Its axes are the axes of z, followed by the axes of the input
+        with respect to which z is differentiated.
     """
 
     names: dict
@@ -557,9 +559,10 @@ def _case(puzzle, inputs):
 
 
 def entries(code, case):
-    """Return the Jacobian that a line computes for a Case, entry by entry.
+    """Return the Jacobian that the learner's line computes for a Case, as an array.
 
-    `code` is the compiled line. A line whose value is not a single number raises TypeError.
+    `code` is the compiled line, which is evaluated once for each entry. Raise TypeError if its
+    value is not a single number.
     """
     got = np.empty(case.right.shape)
     for place in np.ndindex(case.right.shape):
@@ -572,7 +575,11 @@ def entries(code, case):
 
 
 def flat(jacobian, case):
-    """Return a Jacobian as a matrix, with a row for each entry of z and a column for each of x."""
+    """Return a Jacobian as a matrix.
+
+    The matrix has a row for each entry of z, and a column for each entry of the input. `jacobian`
+    is an array for the Case `case`.
+    """
     return jacobian.reshape(prod(case.shape), -1)
 
 
@@ -689,9 +696,14 @@ def _close(got, right):
 def diagnosis(name, pairs):
     """Return a hint on what is wrong with a Jacobian in all Cases, such as a swap of its axes.
 
-    If no known mistake explains all of them, the hint names the first wrong entry. `name` is the
-    name of the puzzle, and `pairs` is [(learner's Jacobian, right Jacobian), …], one pair for each
-    Case.
+    If no known mistake explains the Jacobian in all Cases, the hint names the first wrong entry.
+
+    Parameters
+    ----------
+    name : str
+        The name of the puzzle, such as "softmax".
+    pairs : list of (ndarray, ndarray)
+        The learner's Jacobian and the right Jacobian for each Case.
     """
     both = [(flat(got, case), flat(right, case)) for (got, right), case in zip(pairs, cases(name))]
     square = [(got, right) for got, right in both if got.shape == right.shape[::-1]]

@@ -24,7 +24,7 @@ class Box:
     look : str
         The kind of answer: "number", "shape", "axes", "code" or "tick" (a checkbox).
     group : str
-        The heading of a group of boxes that are shown together, or "" without a heading.
+        The heading of the group of boxes that this box is shown in, or "" if there is none.
     """
 
     label: str
@@ -36,8 +36,13 @@ class Box:
 class Mark:
     """Hold the result of judging the answer in one box.
 
-    `good` is True for a right answer, False for a wrong answer, and None for a text that cannot be
-    read, which does not count as a mistake. `hint` is shown to the learner.
+    Attributes
+    ----------
+    good : bool or None
+        True for a right answer, and False for a wrong answer. None for a text that cannot be read;
+        such a text does not count as a mistake.
+    hint : str
+        The hint that is shown to the learner, or "" if there is none.
     """
 
     good: bool | None
@@ -51,22 +56,24 @@ class Problem:
     Attributes
     ----------
     key : str
-        The skill that the problem trains, such as "walk.paths".
+        The name of the skill that the problem trains, such as "walk.paths".
     question : str
-        Markdown, with formulas between dollar signs.
+        The question as Markdown, with formulas between dollar signs.
     boxes : list of Box
+        The boxes for the parts of the answer.
     judge : callable
-        `judge(texts)` takes the texts in the boxes. It returns a list with one item
-        for each box: a Mark, or None if the text is empty.
+        `judge(texts)` takes the texts in the boxes. It returns a list with one item for each
+        box: a Mark, or None if the text is empty.
     picture : callable
-        `picture(texts, marks)` returns the Picture beside the question. `marks` is the result of
-        `judge`, or [] before the first check.
+        `picture(texts, marks)` returns the Picture beside the question. `texts` holds the texts in
+        the boxes, and `marks` is the result of `judge`. Both are [] before the first check.
     reveal : str
         Markdown that begins with the answer.
     right : list of str
         A right answer for every box.
     wrong : list of (int, str, str)
-        Known mistakes: the number of the box, the wrong answer, and the hint for it.
+        Known mistakes: the index of the box, from 0, the wrong answer, and a text that the hint for
+        this answer contains.
     """
 
     key: str
@@ -82,8 +89,8 @@ class Problem:
 def judged(texts, judge_one):
     """Return a list with one item for each text: a Mark, or None if the text is empty.
 
-    `judge_one(i, text)` judges the text in box i. It returns a Mark, or raises ValueError if the
-    text cannot be read; the message of the error is then the hint.
+    `judge_one(i, text)` judges the text in the box with the index i, from 0. It returns a Mark, or
+    raises ValueError if the text cannot be read; the message of the error is then the hint.
     """
     marks = []
     for i, text in enumerate(texts):
@@ -97,8 +104,14 @@ def judged(texts, judge_one):
 def hint_of(mistakes, explains):
     """Return the hint for a wrong answer, or "" if no known mistake explains it.
 
-    `mistakes` is [(wrong answer, hint), …], and `explains(wrong)` returns True if the learner's
-    answer equals `wrong`. If several mistakes lead to the same answer, two hints are joined by "Or:".
+    If several mistakes lead to the same answer, the first two different hints are joined by "Or:".
+
+    Parameters
+    ----------
+    mistakes : list of (object, str)
+        The answer to which each known mistake leads, and its hint.
+    explains : callable
+        `explains(wrong)` returns True if the learner's answer equals `wrong`.
     """
     found = list(dict.fromkeys(hint for wrong, hint in mistakes if explains(wrong)))
     return " Or: ".join(found[:2])
@@ -186,7 +199,11 @@ NAMES = {
 class Line:
     """Hold one Python expression that the learner typed.
 
-    The text may contain signs such as − and ·, which are converted to Python.
+    Parameters
+    ----------
+    text : str
+        The expression. Signs such as − and · are converted to Python, and a leading `return` is
+        removed.
 
     Raises
     ------
@@ -217,7 +234,7 @@ class Line:
     def function(self, letters):
         """Return the line as a function with the parameters `letters`, for example "g, z, x".
 
-        If the line is a lambda, return this lambda.
+        If the line is a lambda, return this lambda, whatever `letters` is.
         """
         return eval(
             self.text if self.is_lambda else f"lambda {letters}: (\n{self.text}\n)", dict(NAMES)

@@ -113,10 +113,15 @@ DERIVED = {
 
 @cache
 def tried_on(name):
-    """Return (inputs, keywords) with which `expect_rule` tests a rule of the row called `name`.
+    """Return the inputs and keywords with which to test a rule of the row called `name`.
 
-    `inputs` is a list of tuples of arrays. For an elementwise row, `inputs` is None, and
-    `expect_rule` chooses the inputs.
+    Returns
+    -------
+    inputs : list of tuple, or None
+        The values of the inputs for each test. None for an elementwise row, for which `expect_rule`
+        chooses the inputs.
+    keywords : dict
+        The keyword arguments of the operation, such as {"axis": 1}.
     """
     if name == "where":  # c is a condition
         return [
@@ -329,11 +334,22 @@ WRONG = {
 
 
 def mistakes(row, argument, letters):
-    """Return [(wrong line, text), …] with known mistakes in the rule for an input of a row.
+    """Return a list of known mistakes in the rule for an input of a row.
 
-    The text must occur in the hint that the wrong line gets. A line that is right for this row is
-    left out. `argument` is the number of the input, and `letters` are the names of g, z and the
-    inputs.
+    Parameters
+    ----------
+    row : Primitive
+        The operation.
+    argument : int
+        The position of the input, from 0.
+    letters : list of str
+        The names of g, z and the inputs, in this order.
+
+    Returns
+    -------
+    list of (str, str)
+        The wrong line for each mistake, and a text that must occur in the hint for this line. A
+        line that is right for this row is left out.
     """
     ours = _ours(row, argument)
     others = [

@@ -18,7 +18,10 @@ TITLES = {
 
 
 def make(key, rng):
-    """Return the Problem of a key such as "shape.broadcast", with random shapes."""
+    """Return the Problem for a key such as "shape.broadcast", with random shapes.
+
+    `key` is one of KEYS, and `rng` is a NumPy generator.
+    """
     kinds = {
         "shape.broadcast": _broadcast,
         "shape.reduce": _reduce,
@@ -264,12 +267,19 @@ def _asked(
 def axes_in(text, ndim):
     """Read a typed list of axes, such as "0, 2", "-1" or "none", as a sorted tuple of integers.
 
-    Negative axes are converted to count from the front.
+    Negative axes are converted to count from the front, and each axis is listed once.
+
+    Parameters
+    ----------
+    text : str
+        The list as it was typed.
+    ndim : int
+        The number of axes of the array.
 
     Raises
     ------
     ValueError
-        If the text is not a list of axes, or if an array with `ndim` axes does not have them.
+        If the text is not a list of axes, or if the array does not have one of the axes.
     """
     if text.strip().lower() in ("none", "no", "()", "-", "–", "no axis", "nothing"):
         return ()

@@ -22,12 +22,12 @@ class Task:
     lesson : str
         The lesson of the task, as two digits.
     f : callable
-        Takes and returns an array with one axis.
+        The function, which takes and returns an array with one axis.
     rule : callable
         The right rule, a function of g, z and x that returns the gradient of x.
-    wrong : {str: str}
-        Wrong rules as expressions in g, z and x, each with a hint on why a gradient check may accept
-        it.
+    wrong : dict
+        The hints for wrong rules. The key is the wrong rule, an expression in g, z and x. The hint
+        says why a gradient check may accept this rule.
     sizes : tuple of int
         The lengths of x to try.
     """
@@ -123,7 +123,8 @@ def unaided(name, rule, my_check):
     name : str
         The name of the task, one of TASKS, such as "softsign".
     rule : callable
-        A function of g, z and x that returns the gradient of x. All of these are arrays with one axis.
+        A function of g, z and x that returns the gradient of x. All of these are arrays with one
+        axis.
     my_check : callable
         A function of f, rule and x that returns True if `rule` is right for f at the array x, and
         False otherwise. It must accept right rules and reject wrong rules.
@@ -131,7 +132,11 @@ def unaided(name, rule, my_check):
     Returns
     -------
     Verdict
-        If one of the learner's functions raises an error, the Verdict reports it.
+        The result. Its attribute `status` is "right" if the rule is right and the check judges
+        rules correctly; the learner's record then stores that the task is solved. The status is
+        "not yet" if one of the learner's functions is unfinished. Otherwise it is "wrong", with a
+        hint, or with the error that one of the learner's functions raised. An unknown `name` is
+        "wrong", too.
     """
     task = TASKS.get(str(name))
     if task is None:

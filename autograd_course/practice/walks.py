@@ -41,20 +41,25 @@ Arrow = namedtuple("Arrow", "number source user slot local passes")
 class Walk:
     """Hold the graph of a scalar Tensor, with the gradients of the library's backward pass.
 
+    Parameters
+    ----------
+    output : Tensor
+        The scalar Tensor.
+
     Attributes
     ----------
-    nodes : list of graph nodes
+    nodes : list of Node
         The nodes in the order of the calculation.
-    of : {key: node}
-        The nodes by their keys.
-    called : {key: str}
-        The names of the nodes.
-    g : {key: float}
-        The gradients of the nodes that have one.
+    of : dict
+        The nodes, by key.
+    called : dict
+        The names of the nodes, by key.
+    g : dict
+        The gradients as floats, by the key of the node. A node without a gradient is left out.
     arrows : list of Arrow
         The arrows that a gradient passes along.
-    cards : list of keys
-        The nodes whose gradients the learner computes, last node first.
+    cards : list
+        The keys of the nodes whose gradients the learner computes, last node first.
     """
 
     def __init__(self, output):
@@ -83,7 +88,7 @@ class Walk:
         self.cards = [node.key for node in reversed(self.nodes[:-1]) if node.key in self.g]
 
     def leaving(self, key):
-        """Return the arrows from the node `key` to the nodes that use its value."""
+        """Return a list of the arrows from the node `key` to the nodes that use its value."""
         return [arrow for arrow in self.arrows if arrow.source == key]
 
     @property
@@ -96,14 +101,18 @@ class Walk:
 
 
 def make(key, rng):
-    """Return the Problem for a random graph whose numbers are easy to compute."""
+    """Return the Problem for a random graph whose numbers are easy to compute.
+
+    `key` is one of KEYS, such as "walk.paths", and `rng` is a NumPy generator.
+    """
     return _problem(key, drawn(key, rng))
 
 
 def drawn(key, rng):
     """Return the Walk of a random graph whose numbers are easy to compute.
 
-    `key` is the kind of graph, one of KEYS. Graphs are drawn until one is suitable.
+    `key` is the kind of graph, one of KEYS, and `rng` is a NumPy generator. Graphs are drawn until
+    one is suitable.
     """
     with np.errstate(all="ignore"):
         while True:
@@ -183,10 +192,10 @@ def _fair(walk, key):
 
 
 def wrong_locals(walk, arrow):
-    """Return [(wrong number, hint), …] for the local gradient of an arrow.
+    """Return a list of pairs (wrong number, hint) for the local gradient of an arrow.
 
-    The wrong numbers are the results of known mistakes. A number that equals the right one is left
-    out.
+    The wrong numbers are the results of known mistakes. A number that equals the right number
+    is left out.
     """
     user, name, z = walk.of[arrow.user], walk.called[arrow.source], walk.called[arrow.user]
     value, result, g = float(walk.of[arrow.source].value), float(user.value), walk.g[arrow.user]
@@ -272,10 +281,10 @@ def _when(walk, arrow):
 
 
 def wrong_gradients(walk, key):
-    """Return [(wrong number, hint), …] for the gradient of the card `key`.
+    """Return a list of pairs (wrong number, hint) for the gradient of the card `key`.
 
-    The wrong numbers are the results of known mistakes. A number that equals the right one is left
-    out.
+    The wrong numbers are the results of known mistakes. A number that equals the right number
+    is left out.
     """
     arrows, name, total = walk.leaving(key), walk.called[key], walk.g[key]
     made = []
@@ -520,9 +529,9 @@ def _bracketed(x):
 
 
 def picture(walk, known):
-    """Draw the graph with a question mark in place of each number that is not known yet.
+    """Draw the graph of a Walk, with a question mark in place of each number that is not known yet.
 
-    `known` holds True or False for every box: first for the arrows, then for the cards.
+    `known` is a list with True or False for every box: first for the arrows, then for the cards.
     """
     local = {
         (arrow.user, arrow.slot): f"({arrow.number}) {number(arrow.local) if known[i] else '?'}"

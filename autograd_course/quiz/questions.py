@@ -29,10 +29,10 @@ _ROW = {"flex_flow": "row wrap", "align_items": "flex-end", "overflow": "visible
 
 
 def parts(question):
-    """Return [(label, answer, choices), …], with an entry for each part of a Question.
+    """Return a list of tuples (label, answer, choices), one for each part of a Question.
 
     A question has several parts if its answer is a dict. Otherwise there is a single part with the
-    label "", or none if the question has no answer. `choices` is None if the answer is typed.
+    label "", or no part if the question has no answer. `choices` is None if the answer is typed.
     """
     if isinstance(question.answer, dict):
         return [
@@ -48,8 +48,9 @@ def right(question, typed):
     Parameters
     ----------
     question : Question
+        The question, with the right answers.
     typed : list of str
-        The learner's answer to each part.
+        The learner's answer to each part, in the order of `parts`.
 
     Raises
     ------
@@ -114,7 +115,7 @@ def shape_in(text):
 
 
 def shown(answer):
-    """Return an answer as text, in the form in which it is shown to the learner."""
+    """Return an answer as text, in the form in which the learner sees the answer."""
     if isinstance(answer, bool):
         return "yes" if answer else "no"
     if isinstance(answer, list):
@@ -133,12 +134,14 @@ class Panel(widgets.VBox):
     Parameters
     ----------
     children : list of widgets
+        The widgets in the box, from top to bottom.
     html : str
         The static version as HTML, with folded answers.
     text : str
         The static version as plain text, without answers.
-    asks : str or None
-        The name of the prediction in the box, if any. `children[0]` is then its Ask.
+    asks : str, optional
+        The name of the prediction in the box, if any. `children[0]` is then the Ask for this
+        prediction.
     """
 
     def __init__(self, children, html, text, asks=None):
@@ -172,8 +175,8 @@ def as_html(markdown):
 def say(markdown, above="", role=""):
     """Convert Markdown to HTML for the widget HTMLMath, which renders the formulas.
 
-    `above` is HTML that is put before the text; it is not escaped. `role` is an HTML attribute for the
-    result, such as POLITE.
+    `above` is HTML that is put before the text; it is not escaped. `role` is an HTML attribute for
+    the result, such as POLITE, or "" for no attribute.
     """
     return f'<div {role} style="line-height:1.5;max-width:50em">{above}{as_html(markdown)}</div>'
 
@@ -246,25 +249,27 @@ def _praise(good, sure):
 class Ask(widgets.VBox):
     """Show one question: boxes for the answer, and a button that shows our answer.
 
-    If the learner presses the button again, the question can be answered again.
+    After the answer is shown, the button lets the learner answer the question again.
 
     Parameters
     ----------
     question : Question
+        The question to show.
     opened : callable
-        `opened(ask)` is called with this Ask each time our answer is shown. `ask.good` is then True,
-        False, or None if the learner gave no answer, and `ask.openings` counts the calls.
+        `opened(ask)` is called with this Ask each time our answer is shown. `ask.good` is then
+        True, False, or None if the learner gave no answer, and `ask.openings` counts the calls.
     above : str
-        Markdown to show above the boxes.
+        Markdown to show above the boxes, or "".
     number : str
         The number of the question, or "" for a question without a number.
     sure : bool
         If True, also ask how sure the learner is.
     praise : callable
-        `praise(good, sure)` returns the sentence above our answer when it is shown for the first
-        time.
+        `praise(good, sure)` returns the sentence above our answer when our answer is shown for the
+        first time. `good` is True or False, and `sure` is the level of confidence, or None.
     earlier : dict, optional
-        The learner's recorded prediction. If it is given, our answer is shown from the start.
+        The learner's recorded prediction, with the keys "answer", "right" and "sure". If given, our
+        answer is shown from the start, unless the parts of the question have changed since.
     """
 
     def __init__(
@@ -368,8 +373,8 @@ class Ask(widgets.VBox):
 def predict(name):
     """Show a prediction: boxes for the answer, a choice of confidence, and a button for our answer.
 
-    The learner's first answer is recorded, and is shown when the lesson is opened again. `name` is a
-    name such as "02.both".
+    The learner's first answer is recorded, and is shown when the lesson is opened again. `name` is
+    the name of the prediction, such as "02.both".
     """
     registered()
     if name not in PREDICTIONS:
@@ -387,8 +392,9 @@ def predict(name):
 def recall(lesson):
     """Show the three opening questions of a lesson, given by its number, such as "02".
 
-    They are followed by the predictions of earlier lessons that the learner was certain about but got
-    wrong. Three of these are shown at first, and the others after a click on a button.
+    The questions are followed by the predictions of earlier lessons that the learner was certain
+    about but got wrong, and by the widgets that the functions in BROUGHT_BACK return. Three of
+    these predictions are shown at first, and the others after a click on a button.
     """
     registered()
     if lesson not in RECALL:
@@ -440,10 +446,11 @@ def _returning(name):
 
 
 def card(lesson):
-    """Show a text box for the learner's summary of a lesson, and a button that shows ours beside it.
+    """Show a text box for the learner's summary of a lesson, with a button that shows ours.
 
-    Such a summary is called a card and has at most six lines. It is saved while the learner types.
-    `lesson` is the number of the lesson, such as "02".
+    Such a summary is called a card and has at most six lines. The button shows our card beside the
+    text box. The learner's card is saved while the learner types. `lesson` is the number of the
+    lesson, such as "02".
     """
     registered()
     if lesson not in CARDS:
@@ -523,9 +530,9 @@ def _list(lines):
 def place():
     """Show the questions of lesson 00 that tell an experienced learner where to begin.
 
-    They are folded at first. Below them is the lesson to begin with, which follows from the answers
-    so far. The questions about a later lesson appear once the questions before them are right, so
-    that beginners do not see questions that are too hard for them.
+    The questions are folded at first. Below the questions is the lesson to begin with, which
+    follows from the answers so far. The questions about a later lesson appear once the questions
+    before them are right, so that a beginner does not see questions that are too hard.
     """
     registered()
     groups, number = {}, 0

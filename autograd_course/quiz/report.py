@@ -19,6 +19,7 @@ def progress():
     Returns
     -------
     Picture
+        The table and the remarks below it, with the same information as text.
     """
     exercises.registered()
     kept, titles = record.read(), record.lessons()

@@ -35,15 +35,18 @@ class Question:
     Attributes
     ----------
     question : str
-        Markdown.
+        The question as Markdown.
     answer : object
-        The right answer, or a dict {label: right answer} for a question with several parts. The type
-        of the answer decides how the learner enters it.
+        The right answer, or a dict from the label of each part to the right answer for a question
+        with several parts. The type of the answer decides how the learner enters it: a number is
+        typed, a tuple is typed as a shape, a list is typed as a row of numbers, a bool is chosen
+        from yes and no, and a str is chosen from `choices`. None means that the learner enters
+        nothing.
     reveal : str
         Markdown that begins with the answer and gives the reason.
-    choices : list of str or None
-        The choices for an answer that is chosen; for a question with several parts a dict {label:
-        list}.
+    choices : list of str, dict or None
+        The choices for an answer of type str. For a question with several parts, a dict from the
+        label of each part with such an answer to the list of its choices.
     tolerance : float or None
         The largest absolute difference at which a number is still right. The default, None, means
         0.2 % of the answer.
@@ -87,8 +90,8 @@ def card(lesson, lines):
 def placement(lesson, why, questions):
     """Declare questions that decide whether a learner should begin with `lesson`.
 
-    A learner who misses one of these questions, and none of the questions for earlier lessons, should
-    begin with `lesson`. Call this function in the order of the lessons.
+    A learner who misses one of these questions, and none of the questions for earlier lessons,
+    should begin with `lesson`. Call this function in the order of the lessons.
 
     Parameters
     ----------
@@ -97,5 +100,6 @@ def placement(lesson, why, questions):
     why : str
         The reason to begin there, as Markdown.
     questions : list of Question
+        The questions, which a learner who can skip the lesson answers correctly.
     """
     PLACEMENT[lesson] = why, questions

@@ -23,10 +23,10 @@ class Contract:
     group : str
         The heading under which the contract is listed.
     program : str
-        Python code.
+        The program as Python code.
     right : str
-        The value of the last line as text. If the program must raise an error, the type of the error
-        and a part of its message, such as "RuntimeError: changed".
+        The value of the last line as text. If the program must raise an error, the type of the
+        error and a part of its message, such as "RuntimeError: changed".
     """
 
     group: str
@@ -797,6 +797,7 @@ def outcomes(statement=None, contracts=CONTRACTS, folder=HOME):
     statement : Statement, optional
         The statement to delete. By default, the whole engine is used.
     contracts : iterable of Contract
+        The contracts to run. By default, all contracts.
     folder : Path
         The folder of the engine's source.
 
@@ -804,8 +805,8 @@ def outcomes(statement=None, contracts=CONTRACTS, folder=HOME):
     -------
     list of str
         For each contract, the value of its last line as text, or the error that it raised, such as
-        "RuntimeError: …", or "does not end". If the engine cannot be loaded, every result is the
-        error of loading.
+        "RuntimeError: …", or "does not end" if the contract takes too many steps. If the engine
+        cannot be loaded, every result is the error of loading.
     """
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -908,7 +909,11 @@ def said(value):
 
 
 def kept(contract, outcome):
-    """Return True if `outcome`, the result of a contract as text, is the expected one."""
+    """Return True if `outcome`, the result of a contract as text, is the expected result.
+
+    If the expected result is an error, `outcome` must have the same type of error, and a message
+    that contains the expected part.
+    """
     kind, _, words = contract.right.partition("Error: ")
     return (
         outcome.startswith(f"{kind}Error: ") and words in outcome

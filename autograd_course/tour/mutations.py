@@ -55,14 +55,14 @@ class Statement:
     Attributes
     ----------
     file : str
-        The file without its suffix, such as "tape" or "compiler/plan".
+        The name of the file without its suffix, such as "tape" or "compiler/plan".
     where : str
         The function, method or class that contains the statement, such as "Primitive.record", or ""
         for a statement outside of all of them.
     line : int
-        The number of its first line, from 1.
+        The number of the first line of the statement in the file, from 1.
     text : str
-        Its source.
+        The lines of the statement, with their indentation.
     """
 
     file: str
@@ -74,7 +74,8 @@ class Statement:
 def files(folder=HOME):
     """Return the names of the files whose statements can be deleted, such as "tape".
 
-    These are the files of the core and, if the folder `compiler` exists, the files in it.
+    These are the files of the core and, if the folder `compiler` exists, the files in this folder.
+    `folder` is the Path of the engine's source.
     """
     return CORE + [f"compiler/{path.stem}" for path in sorted((folder / "compiler").glob("*.py"))]
 
@@ -83,6 +84,13 @@ def statements(file, folder=HOME):
     """Return a list of all Statements in a file, including those inside other statements.
 
     Docstrings, imports, `pass`, and the `def` and `class` statements are left out.
+
+    Parameters
+    ----------
+    file : str
+        The name of the file without its suffix, such as "tape".
+    folder : Path
+        The folder of the engine's source.
     """
     return list(_read(file, folder)[1])
 
@@ -162,7 +170,7 @@ class EngineWithout:
     name : str
         The name of the package that contains the copy.
     statement : Statement, optional
-        The statement that is deleted from the copy.
+        The statement that is deleted from the copy. By default, none is deleted.
     folder : Path
         The folder of the engine's source.
     most : int
@@ -206,19 +214,27 @@ class EngineWithout:
 def engine_without(statement=None, folder=HOME):
     """Load a copy of the engine without `statement`, as a context manager.
 
-    The copy is a package with a different name, so the engine itself does not change. It is removed
-    from `sys.modules` at the end of the block. By default, no statement is deleted.
+    The copy is a package with a different name, so the engine itself does not change. The copy is
+    removed from `sys.modules` at the end of the block.
+
+    Parameters
+    ----------
+    statement : Statement, optional
+        The statement to delete. By default, none is deleted.
+    folder : Path
+        The folder of the engine's source.
 
     Yields
     ------
     module
-        The package, with all public names of the core and of the compiler. Its attribute `finder` is
-        the EngineWithout.
+        The package, with all public names of the core and of the compiler. Its attribute `finder`
+        is the EngineWithout.
 
     Raises
     ------
     StepLimitExceeded
-        If a loop does not end while the copy is loaded. Every other error of the copy is raised too.
+        If the loops run for too many steps while the copy is loaded. Every other error of the copy
+        is raised too.
     """
     name = "autograd_without"
     finder, package = EngineWithout(name, statement, folder), ModuleType(name)

@@ -18,13 +18,13 @@ class Part:
         The title of the part.
     lines : list of (str, str, str)
         The entries for a first reading. Each consists of the names of definitions, separated by
-        spaces; the section of a lesson that derives them, such as "05 A number that remembers"; and
-        their purpose.
+        spaces, in which `*` matches any characters; the section of a lesson that derives them, such
+        as "05 A number that remembers"; and their purpose.
     later : list of (str, str, str)
-        The entries for a second reading: definitions that only raise errors, only save time, or need
-        a lesson after 10.
+        The entries for a second reading: definitions that only raise errors, only save time, or
+        need a lesson after 10. These entries have the same form as those in `lines`.
     every : list of (str, str, str)
-        All entries.
+        The entries of `lines`, followed by the entries of `later`.
     """
 
     title: str
@@ -43,14 +43,16 @@ class Deletion:
         The name of the definition that contains the statement, such as "tape:backward_pass".
     line : str
         The beginning of the statement.
-    question, reveal : str
-        Markdown. `reveal` begins with the answer.
+    question : str
+        The question as Markdown.
     answer : object
         The right answer: one of the choices, a number or a list of numbers.
+    reveal : str
+        Markdown that begins with the answer.
     shown : dict or str
-        For a question with choices, {choice: part of a contract's program}; without the statement,
-        only the contract of the right choice is broken. Otherwise, a part of the program of the
-        contract whose result is the answer.
+        For a question with choices, a dict from each choice to a part of the program of a contract.
+        Without the statement, only the contract of the right choice is broken. For any other
+        question, a part of the program of the contract whose result is the answer.
     """
 
     where: str

@@ -41,8 +41,10 @@ class Definition:
     ----------
     name : str
         The file and the name, such as "tape:Tensor.backward".
-    first, last : int
-        The numbers of its first and last line, from 1.
+    first : int
+        The number of the first line of the definition in the file, from 1.
+    last : int
+        The number of the last line of the definition in the file, from 1.
     """
 
     name: str
@@ -117,11 +119,11 @@ def _named(node):
 
 
 def of_part(key):
-    """Return [(list of Definitions, section, purpose), …] for a part of the page.
+    """Return a list of tuples (list of Definitions, section, purpose) for a part of the page.
 
-    `key` is a key of PARTS in order.py, such as "values". The section is text such as "05 The order of
-    visits", and names the section of a lesson that derives the Definitions. The purpose is text too.
-    The entries have the order of order.py.
+    `key` is a key of PARTS in order.py, such as "values". The section is text such as "05 The order
+    of visits", and names the section of a lesson that derives the Definitions. The purpose is text
+    too. The entries have the order of order.py.
     """
     return [
         ([one for one in definitions() if home(one.name) == (key, number)], section, purpose)
@@ -133,8 +135,8 @@ def of_part(key):
 def home(name):
     """Return the place (key, number) on the page of the Definition called `name`, or None.
 
-    `key` is the key of the part in PARTS, and `number` is the index of the first entry of this part
-    that lists the name. The result is None if no part lists it.
+    `key` is the key of the part in PARTS, and `number` is the index, from 0, of the first entry of
+    this part that lists the name. The result is None if no part lists the name.
     """
     return next(
         (
@@ -252,7 +254,7 @@ def _coloured(code):
 
 
 def delete_lines(key):
-    """Show a slider over the statements in a part of the page, and what breaks without each.
+    """Show a slider over the statements in a part of the page, and the results of deleting each.
 
     The chosen statement is deleted from a copy of the engine, and every contract that runs the
     statement is run again on this copy. `key` is a key of PARTS in order.py, such as "values".
@@ -263,10 +265,15 @@ def delete_lines(key):
 
 @cache
 def results(statement):
-    """Return [(contract, result, mark), …] for all contracts, with a Statement of the engine deleted.
+    """Return the result of every contract, with a Statement of the engine deleted.
 
-    The result is text. The mark is a key of MARKS, such as "right" or "another number". A contract
-    that does not run the statement is not run again; its result is the right one.
+    A contract that does not run the statement is not run again; its result is the expected result.
+
+    Returns
+    -------
+    list of (Contract, str, str)
+        Each contract, its result as text, and its mark. The mark is a key of MARKS, such as "right"
+        or "another number".
     """
     run = reached(statement)
     came = dict(zip(run, outcomes(statement, run)))
@@ -289,7 +296,10 @@ def _mark(contract, outcome):
 
 
 def without(statement):
-    """Draw a deleted Statement in its definition, and the results of the contracts without it."""
+    """Return a Picture of a Statement, crossed out in its definition, and of the contract results.
+
+    The results are those of the engine without the statement.
+    """
     definition = definition_of(statement)
     file, _, name = definition.name.partition(":")
     lines, first = definition.lines, statement.line - definition.first
@@ -319,9 +329,10 @@ def without(statement):
 
 
 def contracts_without(statement):
-    """Return (HTML, lines of text) that show which contracts still hold without a Statement.
+    """Return HTML and lines of text that show which contracts still hold without a Statement.
 
-    Up to MOST_TOLD broken contracts are described, each with its wrong result or its error.
+    The lines are a list of str. Up to MOST_TOLD broken contracts are described, each with the wrong
+    result or the error.
     """
     found, rows, words = results(statement), [], []
     for group in dict.fromkeys(one.group for one in CONTRACTS):
@@ -371,10 +382,10 @@ def _noticed(statement):
 
 
 def noticed(statement):
-    """Return {text of a statement: test} for the definition that contains a Statement.
+    """Return a dict from the text of each statement to a test that fails without this statement.
 
-    The test is the name of a test that fails without the statement. The names are read from the file
-    that `make mutate` writes.
+    The statements are those of the function, method or class that contains `statement`, and the
+    tests are given by name. The dict is read from the file that `make mutate` writes.
     """
     return json.loads(NOTICED.read_text(encoding="utf-8")).get(
         f"{statement.file}:{statement.where}", {}
@@ -421,10 +432,19 @@ def yours_and_ours(name):
 
 
 def find(where, line):
-    """Return the Statement in a definition whose text begins with `line`.
+    """Return the Statement that begins with `line` in the definition called `where`.
 
-    `where` is the name of the definition, such as "tape:backward_pass". If there is no such statement
-    or more than one, raise LookupError.
+    Parameters
+    ----------
+    where : str
+        The name of the definition, such as "tape:backward_pass".
+    line : str
+        The beginning of the statement, without its indentation.
+
+    Raises
+    ------
+    LookupError
+        If there is no such statement, or more than one.
     """
     found = [
         one

@@ -23,19 +23,20 @@ FORWARD = Words(
 
 
 def forward_stepper(output, **tangents):
-    """Show forward mode on the graph of the Tensor `output`, step by step. No `.grad` changes.
+    """Show forward mode on the graph of the Tensor `output`, step by step.
 
-    For example, `forward_stepper(L, x=1)` gives the input x the tangent 1, and all other inputs the
-    tangent 0. Each step shows a sentence, the state of the graph, and the numbers: the value that is
-    computed, the product of local gradient and tangent for each of its inputs, the sum of these
-    products, and the tangents that must stay in memory.
+    No `.grad` changes. For example, `forward_stepper(L, x=1)` gives the input x the tangent 1, and
+    all other inputs the tangent 0. Each step shows a sentence, the state of the graph, and the
+    numbers: the value that is computed, the product of the local gradient and the tangent for each
+    of its inputs, the sum of these products, and the tangents that must stay in memory.
 
     Parameters
     ----------
     output : Tensor
+        The result of the computation to show.
     **tangents : float or array_like
-        The tangents of inputs, each with the shape of its input. An input is named as in
-        `draw_graph`, by its `.name` or by its variable.
+        The tangents of one or more inputs, each with the shape of its input. An input is named as
+        in `draw_graph`, by its `.name` or by its variable.
 
     Returns
     -------
@@ -56,10 +57,11 @@ def forward_stepper(output, **tangents):
 
 
 def frames(output, tangents):
-    """Return a list of the Frames of a forward pass.
+    """Return a list of the Frames of a forward pass to the Tensor `output`.
 
-    There is one for the start, one for each tangent that passes along an arrow, and one for the end.
-    `tangents` is {name of an input: tangent}. The errors are those of `forward_stepper`.
+    There is one for the start, one for each tangent that passes along an arrow, and one for the
+    end. `tangents` is a dict from the name of each input to its tangent. The errors are those of
+    `forward_stepper`.
     """
     if not output.requires_grad:
         raise RuntimeError(
@@ -227,7 +229,8 @@ class _Push(Story):
 def pushed(tensor, slot, t):
     """Return the contribution of one input to the tangent of `tensor`, as an array.
 
-    `t` is the tangent of the input number `slot`. The other inputs are fixed.
+    `t` is the tangent of the input with the index `slot`, from 0, as an array. The other inputs are
+    fixed.
     """
     values = list(tensor.values)
 

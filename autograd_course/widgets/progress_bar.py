@@ -35,8 +35,9 @@ def track(iterable, words=""):
     Parameters
     ----------
     iterable : iterable
+        The items, such as the steps of a training loop.
     words : str
-        The label of the progress bar.
+        The label of the progress bar, or "" for no label.
     """
     stop, outer, done = _Stop(), None, 0
     listens = (

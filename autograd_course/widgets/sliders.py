@@ -51,17 +51,17 @@ ROW = (
 
 
 class Explorer(widgets.VBox):
-    """Show controls and the picture that depends on them; this is the widget that `explore` returns.
+    """Show controls and the picture that depends on them.
 
-    With `draw` and `positions`, a page without a kernel can store a picture for each combination of
-    values.
+    This is the widget that `explore` returns, called `ui` below. With `draw` and `positions`, a
+    page without a kernel can store a picture for each combination of values.
 
     Attributes
     ----------
-    sliders : {name: widget}
-        The controls. `ui.sliders["x"].value = 1.5` moves a slider from Python.
-    players : {name: widget}
-        The players of the controls that can be played.
+    sliders : dict
+        The controls, by name. `ui.sliders["x"].value = 1.5` moves a slider from Python.
+    players : dict
+        The players of the controls that can be played, by the name of the control.
     draw : callable
         `ui.draw(**values)` returns the Picture at these values, and does not move the controls.
     picture : Picture
@@ -71,14 +71,15 @@ class Explorer(widgets.VBox):
     """
 
     def positions(self):
-        """Return {name: list of all values of the control, in order}.
+        """Return a dict from the name of each control to a list of all its values, in order.
 
-        For a widget that the caller passed to `explore`, the list is None.
+        For a widget that the caller passed to `explore`, the dict has None in place of a list,
+        unless the widget is a slider or has a list of choices.
         """
         return {name: _positions(control) for name, control in self.sliders.items()}
 
     def values(self):
-        """Return {name: value} for the current settings of the controls."""
+        """Return a dict from the name of each control to its current value."""
         return {name: _value(control) for name, control in self.sliders.items()}
 
     def _repr_mimebundle_(self, **options):

@@ -53,22 +53,23 @@ BACKWARD = Words(
 
 
 def backward_stepper(output, visits=None):
-    """Show the backward pass from the Tensor `output`, step by step. No `.grad` changes.
+    """Show the backward pass from the Tensor `output`, step by step.
 
-    Each step shows a sentence, the state of the graph, and the numbers: the value that is visited, its
-    gradient, the product of local and upstream gradient for each input, the running sum of a value with
-    several uses, and the values that are still waiting.
+    No `.grad` changes. Each step shows a sentence, the state of the graph, and the numbers: the
+    value that is visited, its gradient, the product of the local and the upstream gradient for each
+    input, the running sum of a value with several uses, and the values that are still waiting.
 
     Parameters
     ----------
     output : Tensor
-        If it is an array, the pass differentiates the sum of its entries.
+        The Tensor at which the pass begins. If it is an array, the pass differentiates the sum of
+        its entries.
     visits : iterable of (Tensor, g, grads), optional
         The visits to show, in the form in which `tape.backward_pass` yields them: a Tensor, its
-        gradient, and the gradients for its inputs. They may have any order, and the steps show what
-        they do, right or wrong. The `.grad` of a leaf is then the sum of the gradients with which it
-        was visited or, if it was never visited, of the gradients that it received. By default, the
-        visits of the engine.
+        gradient, and the gradients for its inputs. The visits may come in any order, and the steps
+        show each visit as given, even if it is wrong. The `.grad` of a leaf is then the sum of the
+        gradients with which it was visited or, if it was never visited, of the gradients that it
+        received. By default, the visits of the engine.
 
     Returns
     -------
@@ -89,7 +90,10 @@ def backward_stepper(output, visits=None):
 class Stepper(widgets.VBox):
     """Show a slider over the Frames of a pass, and below it all steps as a folded list.
 
-    `story` is a list of Frames, as `frames` returns it.
+    Parameters
+    ----------
+    story : list of Frame
+        The Frames, as `frames` returns them.
     """
 
     def __init__(self, story):
@@ -134,8 +138,8 @@ class Stepper(widgets.VBox):
 def frames(output, visits=None):
     """Return a list of the Frames of a backward pass from `output`.
 
-    There is one for the start, one for each visit, one for each gradient that a visit passes on, and
-    one for the end. The arguments and the errors are those of `backward_stepper`.
+    There is one Frame for the start, one for each visit, one for each gradient that a visit passes
+    on, and one for the end. The arguments and the errors are those of `backward_stepper`.
     """
     if not output.requires_grad:
         raise RuntimeError(
@@ -230,7 +234,8 @@ class Story:
     def frames(self):
         """Return a list of all Frames so far.
 
-        Each has the number of the last Frame, and the space that the largest Frame needs.
+        Each Frame contains the number of the last Frame, and the space that the largest Frame
+        needs.
         """
         room = (
             max(len(frame.say) for frame in self.told),
@@ -620,7 +625,7 @@ def _same(a, b):
 def moves(a, rate, b):
     """Return a phrase such as "L moves 3 times as far as x", for the names `a` and `b`.
 
-    `rate` is the derivative of `a` with respect to `b`. If it is negative, the phrase ends with
+    `rate` is the derivative of `a` with respect to `b`. If `rate` is negative, the phrase ends with
     "the other way".
     """
     rate, other = show(np.abs(rate)), ", the other way" * bool(rate < 0)
@@ -630,7 +635,10 @@ def moves(a, rate, b):
 
 
 def local_gradient(node, slot):
-    """Return the gradient of input number `slot` of a Tensor, for an upstream gradient of ones."""
+    """Return the gradient of an input of a Tensor, for an upstream gradient of ones.
+
+    `node` is the Tensor, and `slot` is the index of the input, from 0. The result is an array.
+    """
     _, _, local = next(tape.backward_pass(node, np.ones_like(node.data)))
     return np.asarray(local[slot])
 
