@@ -13,10 +13,10 @@ from ...drawing.picture import Picture, beside, svg
 def curve_and_bars(f, x, gradient, span=(-1, 7), curve=True):
     """Draw the curve of f with its tangent at x, and beside it the value f(x) and the gradient as bars.
 
-    `f` is a function of an array, `gradient` is its gradient at x, and `span` is the range of x in
-    the plot. The curve and the bars share one vertical scale. The triangle under the tangent is one
-    unit wide, so it is as high as the bar of the gradient. With `curve=False`, only the two bars
-    are drawn, each on its own scale.
+    `f` is a function of an array, `gradient` is the gradient of f at x, and `span` is the lowest
+    and the highest x in the plot. The curve and the bars share one vertical scale. The triangle
+    under the tangent is one unit wide, so it is as high as the bar of the gradient. With
+    `curve=False`, only the two bars are drawn, each on its own scale.
     """
     xs = np.linspace(*span, 161)
     heights, value, gradient = f(xs), float(f(x)), float(gradient)

@@ -241,7 +241,10 @@ card(
 
 
 def hidden(x):
-    """Return the height of the hidden curve at x. The curve is lowest at x = −2.4, where its height is 3."""
+    """Return the height of the hidden curve at x.
+
+    The curve is lowest at x = −2.4, where its height is 3.
+    """
     return np.exp((x + 2.4) / 4) + np.exp(-(x + 2.4) / 4) + 1
 
 

@@ -73,8 +73,9 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
     hs : sequence of float
         All steps, in descending order.
     errors : dict of str to sequence of float
-        A dict from the name of each method to its errors, one for each step in `hs`. The first method is the secant's and
-        is marked with circles, the other methods with squares.
+        A dict from the name of each method to its errors, one for each step in `hs`. The first
+        method, that of the secant, is marked with circles. The other methods are marked with
+        squares.
     bet : float, optional
         The step that the learner predicts to be the best, marked with a vertical line.
     """
@@ -126,7 +127,8 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
 def descent(f, xs, span):
     """Draw the points `xs` of a gradient descent on the curve of f, and number them in order.
 
-    `span` is the range of x in the plot. Points whose labels would overlap share one label.
+    `f` is a function of an array, and `span` is the lowest and the highest x in the plot. Points
+    whose labels would overlap share one label.
     """
     grid = np.linspace(*span, 161)
     heights = f(grid)

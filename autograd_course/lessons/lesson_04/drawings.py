@@ -14,7 +14,8 @@ def plateau(runs, steps):
     Parameters
     ----------
     runs : dict of float to sequence of float
-        For each start, x at the start and after each step. At most five starts, some distance apart.
+        For each start, x at the start and after each step. There are at most five starts, some
+        distance apart.
     steps : int
         The number of steps after which the positions are drawn.
     """
@@ -78,8 +79,8 @@ def plateau(runs, steps):
 def exp_and_log(x):
     """Draw the curves of exp and log as mirror images, each with a tangent.
 
-    `x` is above 0. The tangent of log is drawn at x. The tangent of exp is its mirror image, at log
-    x, where the height of exp is x.
+    `x` is above 0. The tangent of log is drawn at x. The tangent of exp is the mirror image of this
+    tangent, at log x, where the height of exp is x.
     """
     height, span = np.log(x), (-2.6, 7.2)
     plot = Axes((40, 34, 330, 330), span, span)

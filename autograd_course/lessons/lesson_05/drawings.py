@@ -35,7 +35,7 @@ def visits(order):
 def in_order(output, orders):
     """Return a function of (when, step) that draws one step of the backward pass in the order `orders[when]`.
 
-    A step beyond the end of the pass draws its last step.
+    A step beyond the end of the pass draws the last step of the pass.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def race(doubled, order, backward):
     Parameters
     ----------
     doubled : callable
-        Returns the output of n doublings, x = x + x.
+        Takes n and returns the output of n doublings, x = x + x.
     order : callable
         Returns the list of all Values from an output back to its leaves.
     backward : callable
@@ -65,8 +65,8 @@ def race(doubled, order, backward):
 
     Notes
     -----
-    Up to n = 16 every path is followed. For a larger n the number of paths is computed as 2ⁿ, and their
-    time is estimated from the pace measured at n = 15.
+    Up to n = 16 every path is followed. For a larger n the number of paths is computed as 2ⁿ. The
+    time for the paths is estimated from the pace measured at n = 15.
     """
     start = perf_counter()
     pace = _paths(doubled(15)) / (perf_counter() - start)

@@ -28,7 +28,7 @@ class Program:
     """Compute a random expression of a, b and c, for any three objects that support + and *.
 
     `steps` is a list of tuples (name, x, sign, y), one for each step. The last step is named L.
-    `start` holds numbers for a, b and c. `str` of a Program shows one step per line.
+    `start` holds a number for each of a, b and c. `str` of a Program shows one step per line.
     """
 
     def __init__(self, steps, start):
@@ -47,7 +47,8 @@ class Program:
 def random_program(seed, steps=8):
     """Return the random Program for `seed`, which adds or multiplies two earlier values in each of its steps.
 
-    Its attribute `start` holds random numbers for a, b and c.
+    The attribute `start` of the Program holds random numbers for a, b and c. Equal seeds give equal
+    Programs.
     """
     rng, known, made = np.random.default_rng(seed), ["a", "b", "c"], []
     for k in range(steps):

@@ -98,7 +98,8 @@ def courses(lines, title, powers, dots=()):
     powers : tuple of int
         The lowest and the highest power of ten on the scale.
     dots : sequence of float
-        Errors drawn as points without a connecting line, one for each step from 0 on.
+        Errors drawn as points without a connecting line, one for each step from 0 on. By default,
+        no points are drawn.
     """
     n = max(steps[-1] for steps, _ in lines.values())
     plot = _steps(
@@ -138,7 +139,8 @@ def fit(target, model, errors, step, title, span, powers):
     target, model : tuple of two arrays
         The pair (xs, ys) of the target, and of the model after `step` steps.
     errors : sequence of float
-        The mean squared error before the first step and after each step. Those after `step` are pale.
+        The mean squared error before the first step and after each step. The errors after `step`
+        are pale.
     step : int
         The number of steps so far.
     title : str

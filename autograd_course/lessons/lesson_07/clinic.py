@@ -424,7 +424,7 @@ def _measured(Engine, f, xs, i, h):
 def ordinary(x, y, w):
     """Return an expression of x, y and w that uses every operation of the engine, and each input at least twice.
 
-    The gradient check of the clinic uses it at points where every operation is smooth.
+    The gradient check of the clinic uses this expression at points where every operation is smooth.
     """
     return ((x * w).tanh() + (x + y).relu() ** (w - x)).half_squared_error(y)
 
@@ -500,7 +500,8 @@ def sheet(Engine, examinations=EXAMINATIONS):
     """Return a dict from the name of each check to the result that `Engine` produces.
 
     The result is a number or an array, or the name of the error if the check raises one.
-    `examinations` has an entry for each check, whose last item is a function that takes an engine.
+    `examinations` is a dict from the name of each check to a tuple. The last item of the tuple is a
+    function that takes an engine and returns the result.
     """
     found = {}
     for name, (_, _, ask) in examinations.items():
@@ -514,7 +515,7 @@ def sheet(Engine, examinations=EXAMINATIONS):
 def fails(name, shown, examinations=EXAMINATIONS):
     """Return True if `shown` is not the right result of the check called `name`.
 
-    `examinations` holds, for each check, its description, its right result, and a function that
-    runs it.
+    `examinations` is a dict from the name of each check to a tuple (description, right result,
+    function that runs the check).
     """
     return not agree(shown, examinations[name][1])

@@ -430,7 +430,11 @@ def deepest(Design, most=20_000):
 
 @dataclass
 class Cost:
-    """Hold the time and the memory per operation, and the number of visits, for one graph in one design."""
+    """Hold the cost of one graph in one design.
+
+    `microseconds` and `bytes` are the time and the memory per operation, and `visits` is the number
+    of visits in the whole backward pass.
+    """
 
     microseconds: float  # for each operation, there and back
     bytes: float  # for each operation, what the record keeps
@@ -445,8 +449,9 @@ GRAPHS = {
 
 
 def compared(repeats=5):
-    """Measure the cost of each graph in each design, and return a dict {graph: {design: Cost}}.
+    """Measure the cost of each graph in each design, and return a dict of dicts.
 
+    The outer dict maps the name of each graph to a dict from the name of each design to its Cost.
     Each time is the shortest of `repeats` runs.
     """
     return {

@@ -79,8 +79,8 @@ def two_losses(one, other):
 def duel(w, right, published):
     """Draw the right and the published gradient against the weight, and the losses of two runs from w.
 
-    `right` and `published` are functions that return the gradient with respect to the weight. Each
-    is used for one of the training runs.
+    `w` is the weight before the first step. `right` and `published` are functions that return the
+    gradient with respect to the weight. Each is used for one of the training runs.
     """
     left, ws = Axes((50, 40, 310, 250), (-1.5, 1.5), (-2.6, 0.4)), np.linspace(-1.5, 1.5, 121)
     left.frame(ticks(-1.5, 1.5, 6), ticks(-2, 0, 4), "weight w", "gradient of w, over w")
@@ -149,7 +149,8 @@ def costs(costs, longest, twice, graph):
     costs : dict of str to Cost
         For each design, its cost on the graph.
     longest : dict of str to int
-        For each design, the longest chain that its backward pass survives.
+        For each design, the length of the longest chain through which its backward pass does not
+        fail.
     twice : dict of str to float
         For each design, the gradient after two backward passes, each of which contributes 12.
     graph : str

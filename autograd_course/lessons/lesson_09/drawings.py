@@ -98,7 +98,8 @@ def reach(A, B, g, i, k):
     """Draw how A[i, k] affects the product Z = A @ B, and how its gradient is computed.
 
     In the forward pass, increasing A[i, k] by 1 adds row k of B to row i of Z. In the backward
-    pass, the gradient is the dot product of row k of B with row i of the upstream gradient `g`.
+    pass, the gradient of A[i, k] is the dot product of row k of B with row i of the upstream
+    gradient `g`.
     """
     Z = A @ B
     moves = np.zeros(Z.shape)
@@ -258,6 +259,7 @@ def ward(sheets):
 def case(patient, method="as found"):
     """Draw the card of a patient among the array engines, with its faulty or its correct method.
 
-    `patient` is its number, and `method` is "as found" or "fixed".
+    `patient` is the number of the patient, from 1, and `method` is "as found" for the faulty method
+    or "fixed" for the correct one.
     """
     return lesson_07.case(patient, method, of=array_ward)

@@ -50,7 +50,7 @@ def misread(images, true, probabilities, most=10):
     """Draw the misread images, most confident first, with the predicted and the true digit of each.
 
     The probabilities of both digits are shown as well. `images` has the shape (n, side²), `true`
-    (n,), and `probabilities` (n, 10). At most `most` images are drawn.
+    has the shape (n,), and `probabilities` has the shape (n, 10). At most `most` images are drawn.
     """
     read = probabilities.argmax(1)
     wrong = np.flatnonzero(read != true)
@@ -136,8 +136,9 @@ def neurons(weights, titles):
 def scores(named, chance=None):
     """Draw the accuracy of each model on the training set and on held-out scans, as two bars.
 
-    `named` is a dict {name: (training accuracy, held-out accuracy)}, from 0 to 1. `chance` is the
-    accuracy of guessing, drawn as a dotted line unless it is None.
+    `named` is a dict from the name of each model to its pair (training accuracy, held-out
+    accuracy), with numbers from 0 to 1. `chance` is the accuracy of guessing, drawn as a dotted
+    line unless it is None.
     """
     left = 24 + 8 * max(map(len, named))
     plot = Axes((left, 34, 275 - left, 64 * len(named)), (0, 1), (0, 1))
@@ -171,7 +172,8 @@ def training_sizes(sizes, held_out_accuracy):
     """Draw the held-out accuracy against the number of training scans.
 
     `sizes` lists the numbers of scans, in ascending order, and `held_out_accuracy` is the learner's
-    function of n. The axes stay empty until the learner has written this function.
+    function of n, which returns a float. The axes stay empty until the learner has written this
+    function.
     """
     measured = [held_out_accuracy(n) for n in sizes]
     done = [

@@ -20,7 +20,7 @@ STROKES = np.stack([_LYING, _LYING.T, _FALLING, _FALLING[:, ::-1]])[:, None]  # 
 def window(x, y, i, j):
     """Draw the kernel `y` on the image `x` at the pixels that the output z[i, j] of the convolution reads.
 
-    The text version shows how z[i, j] is computed.
+    `x` and `y` are arrays of two axes. The text version shows how z[i, j] is computed.
     """
     z = _slid(x, y, 1, 0)
     read = np.zeros(x.shape, bool)
@@ -50,8 +50,9 @@ def window(x, y, i, j):
 def reach(x, y, i, j, stride=1, padding=0, backward=False):
     """Draw by how much each output of a convolution changes if the pixel x[i, j] grows by 1.
 
-    Each of these changes is an entry of the kernel `y`. With `backward`, the gradient of x for an
-    upstream gradient of 1 at every output is drawn below. It is the sum of the same entries.
+    Each of these changes is an entry of the kernel `y`. `stride` and `padding` are those of the
+    convolution. With `backward`, the gradient of x for an upstream gradient of 1 at every output is
+    drawn below. The gradient of x[i, j] is the sum of the same entries.
     """
     padded = np.pad(np.zeros(x.shape), padding)
     raised = padded.copy()

@@ -107,7 +107,8 @@ def bend(slope, x):
 def turned(curvatures, angle):
     """Return the Hessian, of shape (2, 2), of a bowl that is rotated by `angle` degrees.
 
-    `curvatures` is the pair of its curvatures, the first one in the direction of `angle`.
+    `curvatures` is the pair of the curvatures of the bowl, the first one in the direction of
+    `angle`.
     """
     axes = np.stack([_direction(angle), _direction(angle + 90)], axis=1)
     return axes * curvatures @ axes.T

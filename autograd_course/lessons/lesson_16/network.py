@@ -56,8 +56,9 @@ def largest_eigenvalue(product, v, products=10):
 class Run:
     """Hold the result of gradient descent at one learning rate.
 
-    `losses` has the loss before each step and at the end, `curvatures` maps some of the steps to
-    the largest curvature λmax, and `end` holds the final weights.
+    `lr` is the learning rate, `losses` has the loss before each step and at the end, `curvatures`
+    is a dict from some of the steps to the largest curvature λmax, and `end` holds the final
+    weights.
     """
 
     lr: float

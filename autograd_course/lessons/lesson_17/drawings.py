@@ -11,7 +11,10 @@ from ...drawing.picture import Picture, svg
 
 
 def shares(parts, most):
-    """Draw a horizontal bar for each entry of `parts`, a dict of {name: MB}, on a scale that ends at `most` MB."""
+    """Draw a horizontal bar for each entry of `parts`, on a scale that ends at `most` MB.
+
+    `parts` is a dict from the name of each part to its memory in MB.
+    """
     plot = Axes((220, 12, 270, 40 * len(parts)), (0, most), (0, 1))
     plot.frame([(x, words) for x, words in ticks(0, most)], [], "MB", "")
     said = ["Memory of a training step, before its backward pass."]
@@ -51,7 +54,8 @@ def _bar(plot, top, high, pieces, name, words):
 def trade(found):
     """Draw the cost of each method in memory and in time.
 
-    `found` is a dict of {name: (peak memory in MB, number of steps run)}.
+    `found` is a dict from the name of each method to its pair (peak memory in MB, number of steps
+    run).
     """
     memory, time = (max(pair[i] for pair in found.values()) for i in (0, 1))
     above, below = (
@@ -115,8 +119,9 @@ def moments(n, marks):
 def walked(n, k, moment):
     """Draw a chain of n steps with k checkpoints at one moment of its pass.
 
-    Below it, the number of arrays held at each moment so far is plotted. With k = 0 there are no
-    checkpoints. `moment` is from 0 to 3n − 1. A shorter pass stays in its last state.
+    Below the chain, the number of arrays held at each moment so far is plotted. With k = 0 there
+    are no checkpoints. `moment` is from 0 to 3n − 1. If the pass has fewer moments, later moments
+    show its last state.
     """
     marks = evenly(n, k) if k else []
     every = moments(n, marks)

@@ -13,7 +13,8 @@ class Reader(nn.Module):
     """Map letters to logits for the letter that follows each of them.
 
     The letters are ints of shape (N, T), and the logits have the shape (N, T, 8). `block` is a
-    module that maps an array of shape (…, T, width) to an array of the same shape.
+    module that maps an array of shape (…, T, width) to an array of the same shape, `width` is the
+    number of entries of an embedding, and `seed` determines the initial parameters.
     """
 
     def __init__(self, block, width=32, seed=0):
@@ -35,7 +36,7 @@ class Reader(nn.Module):
 
 
 class Suspect(nn.Module):
-    """Apply an attention block that cheats: every position can also attend to the next position."""
+    """Apply an attention block in which every position can also attend to the next position."""
 
     def __init__(self, width=32, seed=0):
         self.attention = nn.MultiheadAttention(width, 2, rng=seed)

@@ -56,7 +56,10 @@ def split(texts):
 
 
 def joined(texts, letters):
-    """Return all texts, one per line, as one array of ints. Each int is the position of a letter in `letters`."""
+    """Return all texts, one per line, as one array of ints.
+
+    Each int is the position of a letter in the str `letters`, from 0.
+    """
     return encode("\n" + "\n".join(texts) + "\n", letters)
 
 
@@ -208,9 +211,9 @@ class Task:
     def follow(self, model, steps):
         """Train `model`, and record its validation loss and a sample of its text at intervals.
 
-        `steps` holds the numbers of the training steps. Return a dict of lists: "steps", "held_out"
-        (the validation loss) and "wrote" (the sample) for each measurement, and "losses" for each
-        step.
+        `steps` holds the numbers of the training steps, from 0. Return a dict of lists: "steps",
+        "held_out" (the validation loss) and "wrote" (the sample) for each measurement, and "losses"
+        for each step.
         """
         run = {"steps": [], "held_out": [], "wrote": [], "losses": []}
 

@@ -54,7 +54,7 @@ def careless(f):
 def answers(compiled_by, number=float):
     """Return a dict that describes how a compiler handles a second call that differs from the first one.
 
-    For each function, by name, the result is "right", "WRONG" or "refused". The second call takes
+    The dict maps the name of each function to "right", "WRONG" or "refused". The second call takes
     the other branch of an `if`, more rounds of a `while`, a different `scale`, and a different
     random number.
 

@@ -48,7 +48,8 @@ class Noted(NDArrayOperatorsMixin):
 def trace(f, noted=Noted, **inputs):
     """Return the Program of f, recorded by one call of f at the given inputs.
 
-    `noted` is the class of the values that f receives.
+    `noted` is the class of the values that f receives, and `inputs` are the arguments of f, given
+    as keywords.
     """
     lines = []
     z = f(**{name: noted(value, name, lines) for name, value in inputs.items()})
@@ -59,8 +60,8 @@ def trace(f, noted=Noted, **inputs):
 class Program:
     """Hold the lines of a recorded program, the names of its results, and the inputs at which it was recorded.
 
-    Each line is (name, function, inputs), and `inputs` is a dict {name: value}. A call runs the
-    program at new inputs, given as keywords.
+    Each line is (name, function, inputs), and `inputs` is a dict from names to values. A call runs
+    the program at new inputs, given as keywords.
     """
 
     lines: list
@@ -68,9 +69,9 @@ class Program:
     inputs: dict
 
     def values(self, **inputs):
-        """Return a dict {name: value} of the inputs and of every line, computed at the recorded inputs.
+        """Return a dict of the values of the inputs and of every line, by name.
 
-        Keyword arguments replace some of these inputs.
+        The values are computed at the recorded inputs, some of which keyword arguments replace.
         """
         known = self.inputs | inputs
         for name, function, names in self.lines:

@@ -41,7 +41,10 @@ def side_by_side():
 
 
 def line_of(port):
-    """Draw the faulty line of a port beside the correct line of its engine. `port` is a letter from "A" to "E"."""
+    """Draw the faulty line of a port beside the correct line of its engine.
+
+    `port` is a letter from "A" to "E".
+    """
     letter, port = port, PORTS[port]
     code = f'style="{CODE}"'
     rows = [
@@ -66,7 +69,10 @@ def line_of(port):
 
 
 def trained(evidence):
-    """Draw the training losses of our network and of the five ports. `evidence` is a dict {name: Evidence}."""
+    """Draw the training losses of our network and of the five ports.
+
+    `evidence` is a dict of Evidence by name, as `compared` returns it.
+    """
     runs = {name: evidence[name].losses for name in ["ours", *PORTS]}
     steps, high = len(runs["ours"]) - 1, max(map(max, runs.values()))
     plot = Axes((50, 36, 490, 220), (0, steps), (0, 1.05 * high))
@@ -113,7 +119,7 @@ def chart(evidence):
     """Draw a table of how far each engine and each port is from our network before training.
 
     The rows are the forward values, then the gradients. A difference within rounding is left blank.
-    `evidence` is a dict {name: Evidence}.
+    `evidence` is a dict of Evidence by name, as `compared` returns it.
     """
     names = ["PyTorch", "JAX", *PORTS]
     plot, left, top, wide, high = Axes((0, 0, 1, 1), (0, 1), (0, 1)), 80, 56, 64, 28
@@ -169,8 +175,8 @@ ENGINES = {
 def agree(slopes, scene, t):
     """Draw the gradient with respect to t in three engines, and how far the other two are from ours.
 
-    `slopes` is a dict {engine: {scene: gradients}}, with a gradient for each t of AT. `scene` is
-    the scene to draw, and the digits are shown at the t of AT that is nearest to `t`.
+    `slopes` is a dict of dicts: `slopes[engine][scene]` is a list with a gradient for each t of AT.
+    `scene` is the scene to draw, and the digits are shown at the t of AT that is nearest to `t`.
     """
     k = min(range(len(AT)), key=lambda k: abs(AT[k] - t))
     now = {engine: slopes[engine][scene][k] for engine in ENGINES}
@@ -260,7 +266,8 @@ def _apart(theirs, ours):
 def times(measured, rows):
     """Draw the time of a training step over `rows` scans, in this process and with each number of workers.
 
-    `measured` is a dict {rows: {workers: seconds}}, where 0 workers means this process.
+    `measured` is a dict of dicts: `measured[rows][workers]` is the time in seconds, where 0 workers
+    means this process.
     """
     step, wide = measured[rows], 300
     slowest = max(max(each.values()) for each in measured.values()) * 1e3

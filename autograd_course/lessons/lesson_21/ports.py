@@ -151,8 +151,9 @@ PORTS = {
 def run(name, p, x, y):
     """Run an engine or a port at the parameters `p`, and return its values and its gradients.
 
-    Return the dicts {stage: value} and {parameter: gradient}, of NumPy arrays. `name` is that of
-    the engine or the port, `x` are the images, and `y` are their labels.
+    The values are a dict of NumPy arrays by stage, and the gradients are a dict of NumPy arrays by
+    parameter. `name` is the name of the engine or the port, `x` are the images, and `y` are their
+    labels.
     """
     return runner(name)(p, x, y)
 
@@ -160,7 +161,7 @@ def run(name, p, x, y):
 def lengths(name, x, y):
     """Return a line of text with the norm of each parameter's gradient at the start, for an engine or a port.
 
-    `name` is that of the engine or the port, `x` are the images, and `y` are their labels.
+    `name` is the name of the engine or the port, `x` are the images, and `y` are their labels.
     """
     _, gradients = run(name, start(), x, y)
     return f"{name:8}" + " ".join(f"{key} {np.linalg.norm(g):.7f}" for key, g in gradients.items())
@@ -312,7 +313,7 @@ SCENES = {
 
 
 def slopes(engine):
-    """Return a dict {scene: gradients} with the gradient with respect to t for each t of AT.
+    """Return the gradients with respect to t at each t of AT, as a dict of lists by scene.
 
     `engine` is "ours", "PyTorch" or "JAX". Each scene is computed in the code of this engine.
     """
@@ -376,9 +377,10 @@ def slopes(engine):
 
 
 def agreement():
-    """Return a dict {engine: {scene: gradients}} of the gradients with respect to t in the three engines.
+    """Return the gradients with respect to t in the three engines, as a dict of dicts.
 
-    Those of PyTorch and JAX are measured if both are installed, and recorded otherwise.
+    The dict maps the name of each engine to the result of `slopes`. The gradients of PyTorch and of
+    JAX are measured if both are installed, and recorded otherwise.
     """
     return {"ours": slopes("ours")} | (
         {name: slopes(name) for name in ("PyTorch", "JAX")}
@@ -391,9 +393,9 @@ def agreement():
 
 
 class Context:
-    """Replace the ctx of a torch.autograd.Function of one input where PyTorch is not installed.
+    """Replace the `ctx` of a torch.autograd.Function if PyTorch is not installed.
 
-    For JAX, it carries the values that the function bwd needs.
+    The function has one input. For JAX, a Context holds the values that the function bwd needs.
     """
 
     needs_input_grad = (True,)
