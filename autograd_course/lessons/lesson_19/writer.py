@@ -24,22 +24,9 @@ def decode(numbers, letters):
 
 
 class Writer:
-    """Predict the next letter of a text from the last `context` letters.
+    """Predict the next letter from the last `context` letters.
 
-    The attribute `p` is a dict from the name of each parameter to its Tensor.
-
-    Parameters
-    ----------
-    letters : str
-        All letters that a text may contain.
-    width : int
-        The number of entries of an embedding, a multiple of `heads`.
-    context : int
-        The largest number of letters that the model reads.
-    blocks, heads : int
-        The number of blocks, and the number of attention heads in each block.
-    seed : int
-        Determines the initial parameters.
+    `letters` is a str of all letters, and `p` is a dict from names to parameters.
     """
 
     def __init__(self, letters, width=64, context=32, blocks=2, heads=4, seed=0):
@@ -112,29 +99,10 @@ def surprise(model, text, following):
 
 
 def train(model, text, steps, all_steps, batch=32, lr=8e-3, warm_up=50, seed=0):
-    """Train `model` in place on a text, and yield the loss of each step.
+    """Train on `text`, ints, for the step numbers in `steps`, and yield the loss of each step.
 
-    The learning rate rises for at most `warm_up` steps, falls to 0 at step `all_steps`, and stays
-    there.
-
-    Parameters
-    ----------
-    model : Writer
-        The model, whose parameters change.
-    text : array of int
-        The training text, as `encode` returns it.
-    steps : iterable of int
-        The numbers of the steps to run, from 0.
-    all_steps : int
-        The number of steps of a whole training run.
-    batch : int
-        The number of passages of the text that each step uses.
-    lr : float
-        The upper limit of the learning rate.
-    warm_up : int
-        The number of steps in which the learning rate could rise to `lr`.
-    seed : int
-        Determines which passages are used.
+    Each step uses `batch` passages of the text. The learning rate rises towards `lr` for at most
+    `warm_up` steps, falls to 0 at step `all_steps`, and stays there.
     """
     rng = np.random.default_rng(seed)
     m, v = ({name: np.zeros_like(w.data) for name, w in model.p.items()} for _ in range(2))
@@ -160,32 +128,14 @@ def train(model, text, steps, all_steps, batch=32, lr=8e-3, warm_up=50, seed=0):
 def pick(logits, temperature, u):
     """Return the number of the letter that u selects, where 0 ≤ u < 1.
 
-    Each letter has a part of this interval, whose length is the probability of the letter: softmax
-    of `logits` / `temperature`.
+    Each letter has a part of this interval, whose length is the probability of the letter.
     """
     p = ag.softmax((logits - logits.max()) / temperature)
     return int(min(np.searchsorted(np.cumsum(p), u, side="right"), len(p) - 1))
 
 
 def write(model, start="\n", many=200, temperature=1.0, seed=0, pick=pick):
-    """Return the text `start` followed by `many` more letters that the model writes.
-
-    Parameters
-    ----------
-    model : Writer
-        The model that predicts each next letter.
-    start : str
-        The beginning of the text, at least one letter.
-    many : int
-        The number of letters to add.
-    temperature : float
-        The number by which the logits are divided. A lower temperature favours the likelier
-        letters.
-    seed : int
-        Determines the random numbers u.
-    pick : callable
-        Takes (logits, temperature, u) and returns the number of a letter.
-    """
+    """Return the text `start` followed by `many` more letters that the model writes."""
     rng, text = np.random.default_rng(seed), list(encode(start, model.letters))
     with ag.no_grad():
         for _ in range(many):
