@@ -353,6 +353,7 @@ OLD = "The gradients of earlier examples are still in .grad: p.grad = 0.0 for ev
 ONCE = "Compute the loss of each example after the update for the one before: each example needs a whole training step, update included."
 STILL = "Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the backward pass, and before you reset the gradients? (p -= … only makes a new Value.)"
 ALONE = "Only the gradient moves a parameter: p.data -= rate * p.grad."
+_FROM_L = "Begin the backward pass at L, not at p: backward(L)."
 # Python's error message for a slip, and the hint
 SAID = {
     "local variable 'L'": "L has no value before L = loss(parameters, x, y). Reset the parameters, not L: each example makes a new L.",
@@ -587,6 +588,14 @@ def _after_if_it_ends(*case):
             "A single example needs a step too.",
         ),
         edit("in examples", "in examples[:2]", "The last example is left out."),
+        edit("backward(L)", "backward(p)", _FROM_L),
+        edit(
+            "        backward(L)\n",
+            "",
+            "p.data -= rate * p.grad",
+            "backward(p)\n            p.data -= rate * p.grad",
+            _FROM_L,
+        ),
         edit("backward(L)", "backward(L * L)", "Run the backward pass from L itself: backward(L)."),
         edit(
             "p.data -= rate * p.grad",
@@ -718,6 +727,9 @@ _PLAIN = (
 )
 _NAMELESS = "ŷ has no variable of its own here: it is 4 * np.sin(b + c)."
 _TRUTH = "The gate is 1 or 0, true or false, and g times this number passes: g if b > 0 else 0.0."
+_ALL = "A gate passes all of g, or nothing: the size of b does not matter."
+_CALL = "np.sin and np.cos are functions: np.sin(b + c), np.cos(b + c)."
+_HALF = "Exactly half. L = (ŷ − y)² has the slope 2 (ŷ − y), without a half, and 4 sin has the slope 4 cos. Add sends all of g to b and to c."
 _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient through c, each of them whole."
 
 
@@ -827,8 +839,10 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
             "g * b",
             C,
             "g * c",
-            "A gate passes all of g, or nothing: the size of b does not matter.",
+            _ALL,
         ),
+        edit(B, "max(g * b, 0)", C, "max(g * c, 0)", _ALL),
+        edit(B, "min(b, 1) * g", C, "min(c, 1) * g", _ALL),
         edit(B, "b", C, "c", "What passes the gate is g, not b."),
         edit(
             B,
@@ -947,7 +961,7 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
         edit(
             "2 * (4",
             "(4",
-            "Exactly half. L = (ŷ − y)² has the slope 2 (ŷ − y), without a half, and 4 sin has the slope 4 cos.",
+            _HALF,
         ),
         edit(
             "gb * a",
@@ -1045,9 +1059,11 @@ def by_hand(answer):
                 (0.25, 0.5, -0.5, -1.0, 2.0),
             ],
         )
-    except AttributeError as error:
+    except (AttributeError, TypeError) as error:
         if "has no attribute 'data'" in str(error):
             error.hint = _PLAIN
+        elif "'numpy.ufunc'" in str(error):  # np.sin * (b + c)
+            error.hint = _CALL
         raise
 
 

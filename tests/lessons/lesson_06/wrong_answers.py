@@ -6,6 +6,8 @@ from answer_cases import cases
 from autograd_course.grading import edit
 from autograd_course.grading.causes import own
 from autograd_course.lessons.lesson_06.exercises import (
+    _CALL,
+    _HALF,
     _PLAIN,
     _ROUTES,
     CLEAR,
@@ -150,6 +152,9 @@ cases(
     wrong=[
         edit("gb * a, gc * a, gb + gc", "gb + gc", "one value"),
         edit("np.sin(b + c)", "sin(b + c)", "4 * np.cos", "4 * cos", own(_PLAIN)),
+        edit("np.sin(b + c)", "np.sin * (b + c)", own(_CALL)),
+        edit("np.cos(b + c)", "np.cos * (b + c)", own(_CALL)),
+        edit(B, "g / 2 if b > 0 else 0.0", C, "g / 2 if c > 0 else 0.0", own(_HALF)),
         edit("max(w1 * a + w3, 0)", "relu(w1 * a + w3)", own(_PLAIN)),
         edit("gb * a, gc * a, gb + gc", "2 * w1, 2 * w2, 2 * w3", "none in part 1"),
         edit("if b > 0", "if b > 0.1", "none in part 1"),
