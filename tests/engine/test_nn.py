@@ -1616,7 +1616,9 @@ def test_positional_arguments_in_pytorchs_order_are_refused(call):
 def test_names_of_pytorchs_module_get_a_helpful_error():
     model = nn.MLP([2, 3], rng=0)
     for name, hint in nn._MODULE_HINTS.items():
-        with pytest.raises(AttributeError, match=f"MLP has no attribute '{name}': {re.escape(hint)}"):
+        with pytest.raises(
+            AttributeError, match=f"MLP has no attribute '{name}': {re.escape(hint)}"
+        ):
             getattr(model, name)
         for ours in re.findall(r"\b([a-z_]+)\(", hint):
             assert hasattr(model, ours) or ours == "Tensor"

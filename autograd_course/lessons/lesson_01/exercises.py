@@ -24,7 +24,7 @@ recall(
         Question(
             "The gradient is negative. Which way is uphill?",
             "left",
-            "On the **left**, because the value falls as x grows.",
+            "To the **left**, because the value falls as x grows.",
             choices=["left", "right"],
         ),
         Question(
@@ -107,7 +107,7 @@ prediction(
     answer="1e−8",
     choices=["1e−2", "1e−5", "1e−8", "1e−11", "1e−14"],
     reveal="""About **1e−8**, with an error near 7e−9. The best central step is about 1e−5, with an error near 6e−11. So the central
-        difference is about a hundred times more exact, and with a larger step.
+        difference is about a hundred times more accurate, even with a larger step.
 
         The secant came down onto the tangent and stayed on it for a long while. At h = 1e−15 it *tilts*, and at 1e−16 it is flat.
         The error goes down and then up again, in the shape of a V. (Did the squares, the errors of the central difference, make a W? The second dip, near 1e−7, is luck. On
@@ -187,7 +187,7 @@ def ramp(x):
         def my_central(f, x, h):
             ...""",
     hints=[
-        "Take two points, x + h and x − h. Divide the change of the value by the change of x.",
+        "Take two points, x + h and x − h. Divide the change in the value by the change in x.",
         ("Help: I get exactly double", "How far apart are the two points?"),
         (
             "Help: I get a tiny number",
@@ -197,7 +197,7 @@ def ramp(x):
     solution="""
         def my_central(f, x, h):
             return (f(x + h) - f(x - h)) / (2 * h)""",
-    explained="The change of the value, divided by the change of x.",
+    explained="The change in the value, divided by the change in x.",
     why="With one step to each side, the part of the error that shrinks like h cancels.",
     mistakes=[
         edit("(2 * h)", "h", "Exactly double: how far apart are your two points?"),
@@ -226,7 +226,7 @@ def ramp(x):
             "2 * h",
             "You divide by 2 and multiply by h, as Python does in a / 2 * h. Put parentheses around 2 * h.",
         ),
-        edit(" / (2 * h)", "", "That is the change of the value. Divide it by the change of x."),
+        edit(" / (2 * h)", "", "That is the change in the value. Divide it by the change in x."),
         edit(
             "x + h",
             "x + 2 * h",
@@ -250,7 +250,7 @@ def ramp(x):
         edit(
             "h) - f(",
             "h) + f(",
-            "You add the two values. Subtract them, because you need the change of the value.",
+            "You add the two values. Subtract them, because you need the change in the value.",
         ),
         edit(
             "- f(x - h)) / (2 * h)",
@@ -395,7 +395,7 @@ def _one_side(got, expected):
     mistakes=[
         (
             (0, 0),
-            "0 is the mean of the two sides. Try each side alone: forward with a negative h, then a positive.",
+            "0 is the mean of the two sides. Try each side alone: forward with a negative h, then with a positive one.",
         ),
         (
             (1, 1),
@@ -405,9 +405,9 @@ def _one_side(got, expected):
         ((1, -1), "These are the right numbers in the wrong order: the left side comes first."),
         (
             (-1e-5, 1e-5),
-            "Those are changes of the value, not slopes. Divide them by h.",
+            "Those are changes in the value, not slopes. Divide them by h.",
         ),
-        ((1e-5, 1e-5), "That is the value, |h|. A slope is the change of the value, divided by h."),
+        ((1e-5, 1e-5), "That is the value, |h|. A slope is the change in the value, divided by h."),
         _one_side,
         (
             (np.nan, np.nan),
@@ -590,7 +590,7 @@ def _stopping(f, x, lr, steps, stops):
         edit(
             "- lr * ",
             "- lr * steps * ",
-            "Each turn of the loop is one step: move by lr times the slope, without steps.",
+            "Each pass through the loop is one step: move by lr times the slope, without steps.",
         ),
         edit(
             "xs[-1] - lr * central(f, xs[-1], 1e-5)",
@@ -625,7 +625,7 @@ def _stopping(f, x, lr, steps, stops):
             "f, xs[steps]",
             "The list is not that long yet. The newest x in it is xs[-1].",
         ),
-        edit("f, xs[-1]", "f, xs(-1)", "An entry is in square brackets: xs[-1]."),
+        edit("f, xs[-1]", "f, xs(-1)", "Use square brackets to read an entry of a list: xs[-1]."),
         edit("f, xs[-1]", "f, x[-1]", "x is a number, the start. The list is xs."),
         edit("append(", "append = (", "Call it: xs.append(the new x)."),
         edit("xs.append(", "xs = xs + (", "Call it: xs.append(the new x)."),

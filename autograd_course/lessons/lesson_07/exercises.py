@@ -128,7 +128,7 @@ card(
             0.4406868,
             "That is the w of the neuron. The input of its tanh is w · 2, and the question asks for the input of tanh.",
         ),
-        (1.7627472, "Your x is twice as large as it should be: is there a factor 2 too many?"),
+        (1.7627472, "Your x is twice as large as it should be: is there a factor of 2 too many?"),
     ],
 )
 def fooling_x(answer):
@@ -177,7 +177,7 @@ Z, WHOLE = (
     difficulty="optional",
     importance=1,
     question="""
-        Fill in the blank of `cached(x, cache)`. It returns the same as `x.gradient()`, but it stores the gradient of each value in the
+        Fill in the blank of `cached(x, cache)`. It returns the same result as `x.gradient()`, but it stores the gradient of each value in the
         dictionary `cache`, where `cache[x]` is the entry of x, so that each is computed only once. (`x.users` is a list of pairs: a local gradient, and the user z.)""",
     stub="""
         def cached(x, cache):
@@ -230,7 +230,7 @@ def cached(answer):
                 ),
                 (
                     2.0,
-                    "The gradient of z is missing, or taken for 1. At first the cache is empty: cached(z, cache) "
+                    "The gradient of z is missing, or is taken to be 1. At first the cache is empty: cached(z, cache) "
                     "fills the cache.",
                 ),
                 (
@@ -504,7 +504,7 @@ def diagnose(answer):
     explained="""
         Python lets you set an attribute of any name, so there was no error. Worse, `z.backward` was the formula, and it hid the engine's
         method of the same name.""",
-    why="The formula was right, but it never ran. You do not find this by reading the formula, but a check of the engine does.",
+    why="The formula was right, but it never ran. Reading the formula does not reveal this, but a check of the engine does.",
 )
 def fixed_tanh(answer):
     if has_blank(answer):
@@ -604,7 +604,7 @@ def fixed_tanh(answer):
             ],
         )
         answer(Fixed(0.25))  # its number must not get into the rule of the first
-        called = f"z.rule(1.0), where z = tanh x at x = {data:g}, and a tanh made in between"
+        called = f"z.rule(1.0), where z = tanh x at x = {data:g}, and another tanh was computed in between"
         try:
             sent = returned(got.rule, 1.0, tried=called, shown="a tuple")
         except TypeError as error:
@@ -713,7 +713,7 @@ def _all_found(Engine, f, *xs):
         "In each of these calculations *two values have the same number*. Which method might treat them as one?",
         (
             "Help: the method",
-            "The method is `order`. It recognises the values that it has already found by `x.data`. So it treats two values with equal data as one value.",
+            "The method is `order`. It uses `x.data` to recognise the values that it has already found. So it treats two values with equal data as one value.",
         ),
     ],
     solution="""

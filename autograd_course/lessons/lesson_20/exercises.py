@@ -74,7 +74,7 @@ prediction(
 
 prediction(
     "20.lines",
-    question="""L = (x + y)·w is two lines forward. The upstream gradient at L is g. How many lines does the
+    question="""L = (x + y)·w takes two lines in the forward pass. The upstream gradient at L is g. How many lines does the
         backward pass need, at least, for the gradients of x, of y and of w together?""",
     answer=2,
     reveal="""**2**: `g * w` and `g * (x + y)`. The rule of + passes its upstream gradient on, which needs no line. So x
@@ -97,7 +97,7 @@ prediction(
 card(
     "20",
     [
-        "A tracer sees operations. It does not see an if or a while: they decide once, during tracing.",
+        "A tracer records operations. It does not record an if or a while: each condition is evaluated only during tracing.",
         "A rule is NumPy code: called with tracers, it writes the backward lines itself.",
         "Go from the results back to the inputs: a line that nothing reads is dead code.",
         "A value that a backward line reads is kept until then; after its last reader its memory can be reused.",
@@ -359,7 +359,7 @@ def _outcome(kind, probe):
         edit(
             "self.lines.append((name, function, names))",
             "self.lines.append((name, function(*values), names))",
-            "The line contains the function itself, not its result in this call.",
+            "The line must contain the function itself, not its result in this call.",
         ),
         edit(
             "self.lines.append((name, function, names))",
@@ -374,7 +374,7 @@ def _outcome(kind, probe):
         edit(
             "function(*values)",
             "function(self.value)",
-            "np.subtract expects all of its inputs, and self is one of them: function(*values).",
+            "np.subtract expects all of its inputs, and self is only one of them: function(*values).",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -389,7 +389,7 @@ def _outcome(kind, probe):
         edit(
             "self.lines.append((name, function, names))",
             "print((name, function, names))",
-            "The list contains no line: append it to self.lines.",
+            "The list is empty: append the line to self.lines.",
         ),
         edit(
             "self.lines.append((name, function, names))",
@@ -424,7 +424,7 @@ def _outcome(kind, probe):
         edit(
             "return Noted(function(*values), name, self.lines)",
             "return Noted(values, name, self.lines)",
-            "The value is the list of the inputs: the function is not called.",
+            "Your value is the list of the inputs: you do not call the function.",
         ),
         edit(
             "return Noted(function(*values), name, self.lines)",
@@ -475,7 +475,7 @@ def _outcome(kind, probe):
         edit(
             'name = f"t{len(self.lines) + 1}"',
             'name = f"t{len(self.lines)}"',
-            "The names begin with t1.",
+            "The first name must be t1.",
         ),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
@@ -735,7 +735,7 @@ def _read_by_any(lines, results):
     importance=2,
     question="""
         **Dead code.** `lines` is a program: a list of lines (name, function, names). `results` is a list of the names
-        that it returns. Return the lines that are needed for these results, in their order. A line that only dead
+        that it returns. Return the lines that are needed for these results, in their original order. A line that only dead
         lines read is dead too. Do not modify the caller's lists.""",
     stub="""
         def needed(lines, results):
@@ -982,7 +982,7 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
         _slip(
             "g_error",
             "2 * error * (1 - h * h)",
-            "Then the slope of tanh is applied twice: it belongs only to the next line.",
+            "This applies the slope of tanh twice: it belongs only to the next line.",
         ),
         _slip(
             "g_error",

@@ -92,7 +92,7 @@ def trained(evidence):
         px, py = plot.at(steps, runs[group[-1]][-1])
         plot.words(px, py - 28, _listed(group), anchor="end", size=13, halo=True)
     text = [
-        f"Six trainings of {steps} steps from one start: yours and five ports. All losses fall.",
+        f"Six training runs of {steps} steps from one start: yours and five ports. All losses fall.",
         *(
             f"{'yours' if name == 'ours' else name}: from {losses[0]:.2f} to {losses[-1]:.2f}"
             for name, losses in runs.items()

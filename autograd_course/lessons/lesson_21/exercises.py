@@ -45,7 +45,7 @@ recall(
         Question(
             "z = maximum(x, y), with x = y = 3, and the upstream gradient of z is 6. What is the gradient of x? (04)",
             3,
-            "**3**: at a tie each gets half. That is a convention, not a derivation.",
+            "**3**: at a tie each input gets half. That is a convention, not a derivation.",
         ),
     ],
 )
@@ -114,7 +114,7 @@ CAUSES = [
     "softmax is taken twice: `cross_entropy` takes it again",
     "each kernel is transposed",
     "gelu by erf, not by tanh",
-    "in a tie, pooling passes the gradient to the first entry",
+    "at a tie, pooling passes the gradient to the first entry",
     "std divides by n − 1",
     "the losses are added, not averaged",
     "relu is maximum(0, x), with slope ½ at 0",
@@ -125,7 +125,7 @@ EVIDENCE = {
     "A": "A: `bent` and `pooled` are equal to yours, and `scaled` is the first that differs, by 0.8 %. What could its 64 "
     "numbers be divided by?",
     "B": "B: Every value is equal to yours, but one gradient is not: the gradient of the kernels. The gradient of the shifts is "
-    "equal, so as much gradient is passed on as in yours, but to other entries. Which line chooses among entries?",
+    "equal, so the total gradient passed on is the same as in yours, but it goes to different entries. Which line chooses among entries?",
     "C": "C: Every value is equal to yours, and the gradient of the shifts differs most. Blank paper gives exactly 0 before "
     "relu. Which slope does relu have there?",
     "D": "D: All logits are equal to yours, but the loss is not, and every gradient is off by nine tenths or more. What is "
@@ -168,7 +168,7 @@ def _misread(letter, number):
         port_E = ...""",
     hints=[
         "Go down a column. The first value that differs is computed by the line that you are looking for. If no value "
-        "differs, the port uses another convention at a tie or a kink.",
+        "differs, the port uses a different convention at a tie or a kink.",
         *((f"Help: {letter}", EVIDENCE[letter][3:]) for letter in RIGHT),
     ],
     solution="\n".join(f"port_{letter} = {number}" for letter, number in RIGHT.items()),
@@ -765,7 +765,7 @@ def _combined(gradients, sizes):
     solution="""
         def combined(gradients, sizes):
             return [sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)]""",
-    explained="The mean of each worker counts as often as the worker has rows.",
+    explained="The mean of each worker counts once for each of its rows.",
     why="The gradient of a sum is the sum of the gradients, as with lesson 02's paths, here on several computers.",
     mistakes=[
         (
@@ -1102,7 +1102,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x) ** 2,
-            "You divide by r once too often: both slopes through r are written with z, which contains 1/r already.",
+            "You divide by r one time too many: both slopes through r are written with z, which contains 1/r already.",
         ),
         (
             lambda g, z, x: g * (1 - z * z) / _root(x),
@@ -1143,7 +1143,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
                 lambda g, z, x, count=count: (
                     (g - z * np.sum(g * z, axis=1, keepdims=True) / count(x)) / _root(x)
                 ),
-                f"{said}. A mean over a row divides by its entries, x.shape[1].",
+                f"{said}. A mean over a row divides by the number of its entries, x.shape[1].",
             )
             for said, count in [
                 ("len(x) is the number of rows", len),

@@ -136,7 +136,7 @@ PORTS = {
         "pooled",
         "blocks(bent).amax(dim=(3, 5))",
         "F.max_pool2d(bent, 2)",
-        "in a tie, pooling passes the gradient to the first entry",
+        "at a tie, pooling passes the gradient to the first entry",
     ),
     "C": Port(
         "JAX", "bent", "jax.nn.relu(", "jnp.maximum(0, ", "relu is written as a maximum with 0"
