@@ -22,9 +22,9 @@ placement(
         ),
         Question(
             """A program measures the slope of $e^x$ at 1 from two points, at $1 - h$ and $1 + h$. You shrink h from 1e−5 to 1e−12.
-        Does the answer become more exact, or less?""",
+        Does the answer become more accurate, or less?""",
             "less",
-            "**Less exact**. Lesson 01 shows why.",
+            "**Less accurate**. Lesson 01 shows why.",
             choices=["more", "less"],
         ),
     ],
@@ -128,12 +128,12 @@ placement(
     "You know forward mode. Lesson 16 differentiates derivatives, and lesson 17 trades time for memory.",
     [
         Question(
-            "$f(w) = w^4$. Newton's method is at w = 3. Which step does it take?",
+            "$f(w) = w^4$. Newton's method is at w = 3. What step does it take?",
             -1,
             "−f′/f″ = −108/108 = **−1**.",
         ),
         Question(
-            """A chain of 100 equal steps keeps the result of every tenth. In the backward pass it recomputes one piece of ten at a
+            """A program runs a chain of 100 equal steps and keeps the result of every tenth step. In the backward pass it recomputes one piece of ten at a
         time and keeps that too. About how many results does it hold at most?""",
             20,
             "About **20**: the ten that it kept, and the ten of one piece.",
@@ -147,7 +147,7 @@ placement(
     "You know derivatives of every order, and their cost. Lesson 18 builds a transformer.",
     [
         Question(
-            """A query's scores at three positions are 0, 0 and −∞. Which weight does the first position get?""",
+            """A query's scores at three positions are 0, 0 and −∞. What weight does the first position get?""",
             0.5,
             "**0.5**: the position with −∞ gets 0, and the other two get equal weights.",
         ),

@@ -117,7 +117,7 @@ _ROUTES = [
         (_C, _BOTH * 2 * Q),
         "The last path reaches c from b. The arrow from w₃ to c, 0.8376, is not part of it.",
     ),
-    ((0.23, 0.10), "These are close, but not close enough: give four decimals of each."),
+    ((0.23, 0.10), "These are close, but not close enough: give four decimals for each."),
     (
         (_C, 2 * P * 2 * Q * ARRIVES),
         "0.8376 belongs to the arrow from w₃ to c. This path reaches c from b, along the arrow with 0.335.",
@@ -358,7 +358,7 @@ _FROM_L = "Begin the backward pass at L, not at p: backward(L)."
 SAID = {
     "local variable 'L'": "L has no value before L = loss(parameters, x, y). Reset the parameters, not L: each example makes a new L.",
     "local variable": "The reset is a loop, and p is its variable: for p in parameters: p.grad = 0.0.",
-    "name 'p' is not defined": "Only the loop for p in parameters defines p. Inside a loop use its own variable everywhere.",
+    "name 'p' is not defined": "Only the loop for p in parameters defines p. Inside each loop, use the variable of that loop.",
     "loss() ": "loss takes three arguments: loss(parameters, x, y).",
     "non-iterable Value": "loss takes the list of all parameters, not one of them: loss(parameters, x, y).",
     "cannot be interpreted as an integer": "A list needs no range: for p in parameters.",
@@ -384,7 +384,7 @@ SAID = {
         "backward starts at the Value, not at its number: backward(L).",
     ),
     "'Value' object has no attribute": "A Value has .data, its number, and .grad, its gradient.",
-    "unary -: 'Value'": "A Value has no minus in front. Pass the plain numbers x and y to the loss unchanged, and run the backward pass from L itself.",
+    "unary -: 'Value'": "You cannot put a minus sign in front of a Value. Pass the plain numbers x and y to the loss unchanged, and run the backward pass from L itself.",
     "name 'backward' is not defined": "Run the cell above that loads your engine: it defines backward.",
 }
 
@@ -441,7 +441,7 @@ def _after_if_it_ends(*case):
             for x, y in examples:
                 L = ...""",
     hints=[
-        "Before `L = …` comes one loop, the reset: `for p in parameters: p.grad = 0.0`. After it come the backward pass, "
+        "Put one loop before `L = …`, the reset: `for p in parameters: p.grad = 0.0`. After it, put the backward pass, "
         "`backward(L)`, and a second loop, the update.",
         "The update is a loop of its own, inside the loop over the examples: `for p in parameters: p.data -= rate * p.grad`.",
         (
@@ -515,7 +515,7 @@ def _after_if_it_ends(*case):
         edit(
             "in examples",
             "in examples[::-1]",
-            "Take the examples in their order: each step begins where the one before ended.",
+            "Take the examples in the given order: each step begins where the one before ended.",
         ),
         edit(
             STEP,
@@ -542,7 +542,7 @@ def _after_if_it_ends(*case):
         edit(
             "rate * p.grad",
             "rate * np.sign(p.grad)",
-            "The whole size of the gradient counts: do not use only its sign, and do not limit it.",
+            "The full size of the gradient counts: do not use only its sign, and do not limit it.",
         ),
         edit(
             "rate * p.grad",
@@ -562,7 +562,7 @@ def _after_if_it_ends(*case):
         edit(
             "rate * p.grad",
             "rate * min(max(p.grad, -1), 1)",
-            "The whole size of the gradient counts: do not use only its sign, and do not limit it.",
+            "The full size of the gradient counts: do not use only its sign, and do not limit it.",
         ),
         edit(
             "parameters, x, y", "parameters, y, x", "x and y are swapped: loss(parameters, x, y)."
@@ -575,7 +575,7 @@ def _after_if_it_ends(*case):
         edit(
             "in examples",
             "in examples * 2",
-            "Each example comes once. You take each of them twice.",
+            "Use each example once. You use each of them twice.",
         ),
         edit(
             "rate * p.grad",
@@ -659,7 +659,7 @@ def _after_if_it_ends(*case):
         edit(
             STEP,
             STEP.replace("for p", "for w"),
-            "Inside the loop use its own variable everywhere: for p in parameters: p.data -= rate * p.grad.",
+            "Inside the loop, use the variable of the loop everywhere: for p in parameters: p.data -= rate * p.grad.",
         ),
         edit(
             "rate * p.grad",
@@ -730,7 +730,7 @@ _TRUTH = "The gate is 1 or 0, true or false, and g times this number passes: g i
 _ALL = "A gate passes all of g, or nothing: the size of b does not matter."
 _CALL = "np.sin and np.cos are functions: np.sin(b + c), np.cos(b + c)."
 _HALF = "Exactly half. L = (ŷ − y)² has the slope 2 (ŷ − y), without a half, and 4 sin has the slope 4 cos. Add sends all of g to b and to c."
-_WHOLE = "w₃ is in both branches: add the gradient through b and the gradient through c, each of them whole."
+_WHOLE = "w₃ is in both branches: add the gradient through b and the gradient through c, each of them in full."
 
 
 @exercise(
@@ -745,7 +745,7 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
     },
     question="""
         Complete `by_hand(w1, w2, w3, x, y)`, which returns the gradients of w₁, w₂ and w₃. All arguments are plain numbers. The
-        forward pass is given, and so is the box, in the last line. Fill in g from the derivation, and the two gates. (You need `np.sin` and `np.cos`.)""",
+        forward pass is given, and so are the boxed formulas, in the last line. Fill in g from the derivation, and the two gates. (You need `np.sin` and `np.cos`.)""",
     stub="""
         def by_hand(w1, w2, w3, x, y):
             a = x * x
