@@ -180,7 +180,14 @@ def _instead(name):
     """
     advice = hint_for(name)
     if advice and ".data" not in advice and "Tensor" not in advice:
-        return advice
+        if "autograd_lib" in advice:
+            return advice
+        # the answer computes with arrays, so where(…) becomes np.where(…)
+        return re.sub(
+            r"(?<![\w.])(\w+)(?=\((mask|\[?-?x\b|1 \+ x))",
+            lambda call: f"np.{call[0]}" if hasattr(np, call[0]) else call[0],
+            advice,
+        )
     for module, alias in [(np, "np"), (autograd_lib, "ag")]:
         if hasattr(module, name):
             return f"write {alias}.{name}(x)"

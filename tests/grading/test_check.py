@@ -218,7 +218,7 @@ WRONG = [
     ("99.slope", lambda x: x * np.zeros(2, 3), "the shape as one tuple"),
     ("99.slope", lambda x: x ^ 2, "write a power as **"),
     ("99.slope", lambda x: math.tanh(np.array([x, x])), "np.tanh and so on take arrays"),
-    ("99.slope", lambda x: np.array([x]).pow(2), "no .pow: use power(x, y) or **."),
+    ("99.slope", lambda x: np.array([x]).pow(2), "no .pow: use np.power(x, y) or **."),
     ("99.slope", lambda x: np.array([x]).mm(2), "no .mm: use @."),
     ("99.slope", lambda x: np.array([x]).log(), "no .log: write np.log(x)."),
     ("99.slope", lambda x: np.array([x]).sigmoid(), "no .sigmoid: write ag.sigmoid(x)."),

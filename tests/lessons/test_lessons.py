@@ -311,6 +311,17 @@ def test_a_user_of_pytorch_needs_about_three_fifths_of_the_announced_minutes():
     assert re.findall(r"That takes about (\d+) minutes", start) == [str(WALKED_WITH_PYTORCH["00"])]
 
 
+def test_a_user_of_pytorch_needs_about_20_minutes_for_three_parts_of_lesson_04():
+    """These are three fifths of what the load of the three parts comes to."""
+    every = nbformat.read(LESSONS["04"], as_version=4).cells
+    said = re.findall(r"use PyTorch daily.*That takes about (\d+) minutes", every[0].source)
+    starts = ("**See it.**", "### Square root", "## Functions with kinks", "## sin, cos")
+    starts += ("## A nan gradient", "## Summary card")
+    at = [next(i for i, cell in enumerate(every) if cell.source.startswith(s)) for s in starts]
+    parts = [load(every[i:j], False).minutes for i, j in zip(at[::2], at[1::2])]
+    assert [len(said), len(parts)] == [1, 3] and abs(int(said[0]) - 0.6 * sum(parts)) < 3
+
+
 @EVERY_LESSON
 def test_the_announced_minutes_are_honest(lesson):
     """The minutes of each part in the first cell agree with the load of its cells.
