@@ -12,9 +12,16 @@ import numpy as np
 def digits():
     """Return handwritten digits, split into a training set and a test set.
 
-    The result is (training images, training labels, test images, test labels), in the form of
-    `scans`. The training set has 1,437 scans and the test set 360. Both have the ten digits in the
-    same proportions. The split is the same every time.
+    The ten digits occur in the same proportions in both sets. The split is the same every time.
+
+    Returns
+    -------
+    training_images : ndarray
+        Array of shape (1437, 64), float64. Each row has the grey values of a scan; see `scans`.
+    training_labels : ndarray
+        The digit of each training image, an integer from 0 to 9, in the shape (1437,).
+    test_images, test_labels : ndarray
+        The same for 360 other scans.
     """
     images, labels = scans()
     train, test = np.split(_digits()["split"], [-360])
@@ -22,13 +29,19 @@ def digits():
 
 
 def scans():
-    """Return 1,797 scans of handwritten digits, as (images, labels).
+    """Return 1,797 scans of handwritten digits, and the digit that each scan shows.
 
-    The images have the shape (1797, 64): each row holds the 8 × 8 grey values of a scan, from 0 to
-    1, float64. The labels are integers from 0 to 9, of shape (1797,). The scans are the test set of
-    Optical Recognition of Handwritten Digits, E. Alpaydin and C. Kaynak, UCI Machine Learning
-    Repository, 1998, doi 10.24432/C50P49, CC BY 4.0, as in scikit-learn. (digits.npz contains this
-    source as well.)
+    The scans are the test set of Optical Recognition of Handwritten Digits, E. Alpaydin and
+    C. Kaynak, UCI Machine Learning Repository, 1998, doi 10.24432/C50P49, CC BY 4.0, as in
+    scikit-learn. (digits.npz contains this source as well.)
+
+    Returns
+    -------
+    images : ndarray
+        Array of shape (1797, 64), float64. Each row has the 8 × 8 grey values of a scan, from 0 to
+        1, row by row.
+    labels : ndarray
+        Integers from 0 to 9, of shape (1797,).
     """
     return _digits()["pixels"] / 16, _digits()["labels"].astype(int)
 
@@ -40,11 +53,25 @@ def _digits():
 
 
 def moons(n=200, noise=0.25, seed=0):
-    """Return `n` points on two interleaved half circles with noise, as (points, classes).
+    """Return `n` points on two interleaved half circles with noise, and their classes.
 
-    The points have the shape (n, 2), float64. The classes are 0 or 1, of shape (n,). `noise` is the
-    standard deviation of the noise, and `seed` determines the random numbers. The result is
-    identical to that of scikit-learn's `make_moons`.
+    The result is identical to that of scikit-learn's `make_moons`.
+
+    Parameters
+    ----------
+    n : int, default 200
+        Number of points. Each class has half of the points; if `n` is odd, class 1 has one more.
+    noise : float, default 0.25
+        Standard deviation of the noise that is added to each coordinate.
+    seed : int, default 0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    points : ndarray
+        Array of shape (n, 2), float64.
+    classes : ndarray
+        Integers 0 and 1, of shape (n,), for the two half circles.
     """
     random = np.random.RandomState(seed)
     counts = n // 2, n - n // 2
@@ -57,17 +84,23 @@ def moons(n=200, noise=0.25, seed=0):
 
 
 def mnist(folder=None):
-    """Return MNIST as (training images, training labels, test images, test labels).
-
-    The images have the shapes (60000, 784) and (10000, 784): each row holds the grey values of an
-    image, from 0 to 1, float32. The labels are integers from 0 to 9.
+    """Return the images and labels of MNIST, split into a training set and a test set.
 
     Parameters
     ----------
     folder : str or path-like, optional
         The folder of MNIST's own four files, train-images-idx3-ubyte and so on, either unpacked or
         as .gz. By default, scikit-learn downloads MNIST from OpenML the first time (about 15 MB)
-        and keeps it in its data folder.
+        and keeps the files in its data folder.
+
+    Returns
+    -------
+    training_images : ndarray
+        Array of shape (60000, 784), float32. Each row has the grey values of an image, from 0 to 1.
+    training_labels : ndarray
+        Integers from 0 to 9, of shape (60000,).
+    test_images, test_labels : ndarray
+        The same for the 10,000 images of the test set.
 
     Raises
     ------

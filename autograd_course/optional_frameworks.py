@@ -27,22 +27,33 @@ PACKAGE = {"torch": "torch", "jax": "jax", "distributed": '"dask[distributed]"'}
 
 
 def missing(*libraries):
-    """Return a list of those `libraries`, given by their import names, that are not installed here."""
+    """Return a list of the import names in `libraries` whose library is not installed here."""
     return [name for name in libraries if find_spec(name) is None]
 
 
 def recorded(lesson):
-    """Return the recorded outputs of a lesson as a dict, for libraries that are not installed here.
+    """Return the recorded outputs of a lesson, for libraries that are not installed here.
 
-    `lesson` is the number of the lesson, such as "21". The result is {"cells": {function name:
-    {"source": digest of its code, "output": printed text}}}. It may have further entries that the
-    lesson records.
+    Parameters
+    ----------
+    lesson : str
+        The number of the lesson, such as "21".
+
+    Returns
+    -------
+    dict
+        The entry "cells" is a dict from the name of each function to a dict with "source", the
+        digest of the function's code, and "output", the text that the function printed. A lesson
+        may record further entries.
     """
     return json.loads((LESSONS / f"lesson_{lesson}/recorded.json").read_text(encoding="utf-8"))
 
 
 def excuse(*libraries):
-    """Return a message that tells the learner which of the given libraries are not installed."""
+    """Return a message that tells the learner which of `libraries` are not installed.
+
+    The libraries are given by their import names, and at least one of them is not installed.
+    """
     gone = missing(*libraries)
     return (
         f"{' and '.join(CALLED[name] for name in gone)} {'is' if len(gone) == 1 else 'are'} not installed here "
@@ -61,7 +72,8 @@ PRINTED = {}  # {name of a function: {"source": its digest, "output": what it pr
 def elsewhere(lesson, library):
     """Return a decorator that runs a function at once, or prints its recorded output instead.
 
-    The function runs if `library` is installed. The decorator returns the function unchanged.
+    The function runs if `library` is installed. If no output is recorded for the function, only the
+    message that the library is not installed is printed.
 
     Parameters
     ----------
@@ -69,6 +81,11 @@ def elsewhere(lesson, library):
         The lesson whose notebook contains the function, such as "21".
     library : str
         The name by which the library is imported.
+
+    Returns
+    -------
+    callable
+        The decorator. It calls the function without arguments and returns the function unchanged.
     """
 
     def run(function):

@@ -35,10 +35,11 @@ def unreadable():
 
 
 def read():
-    """Return the learner's record as a dict. If there is no record yet, its entries are empty.
+    """Return the learner's record as a dict.
 
-    A file that is not a valid record is renamed to progress.damaged.json, and the record starts
-    over. A file that cannot be read is left as it is.
+    If there is no record yet, the entries of the dict are empty. A file that is not a valid record
+    is renamed to progress.damaged.json, and the record starts over. A file that cannot be read is
+    left as it is, and the entries are empty.
 
     Returns
     -------
@@ -46,14 +47,21 @@ def read():
         The record, with these entries:
 
         - "exercises": a list of the names of the solved exercises;
-        - "predictions": {name: {"answer": [text, …], "sure": entry of SURE or None, "right": bool,
-          "recalled": bool, "missed": count}};
-        - "cards": {lesson: [line, …]};
-        - "lines": {derivation: [[text, True if it was shown to the learner], …]};
-        - "reasons": {derivation: the reason that the learner chose first};
-        - "gym": {practice problem: {"right": count, "missed": count, "owed": count}};
-        - "tries": {exercise: {"wrong": {hint: count}, "last": checksum of the last verdict}}. If a
-          solved exercise has no entry here, it was solved before tries were recorded;
+        - "predictions": a dict from the name of each prediction to a dict with the first "answer",
+          a list of one text for each part; "sure", an entry of SURE or None; "right", True if this
+          answer is right; "recalled", True if a wrong answer has been corrected since; and
+          "missed", the number of wrong answers, including later ones;
+        - "cards": a dict from the number of each lesson, such as "05", to the lines of its card;
+        - "lines": a dict from the name of each derivation to a list of its lines. A line is a list
+          of the text and True if it was shown to the learner;
+        - "reasons": a dict from the name of each derivation to the reason that the learner chose
+          first;
+        - "gym": a dict from the key of each practice problem to a dict with "right" and "missed",
+          the numbers of right and wrong first attempts, and "owed", the number of right first
+          attempts that are still required;
+        - "tries": a dict from the name of each exercise to a dict with "wrong", a dict from each
+          hint to the number of times that the learner got this hint, and "last", a checksum of the
+          last verdict. A solved exercise without an entry was solved before tries were recorded;
         - "cells": the cells that the learner has edited, only in a record from a page.
     """
     try:
@@ -103,14 +111,17 @@ def _patiently(act):
 
 
 def damaged():
+    """Return the path to which a damaged record is renamed."""
     return FILE.with_name("progress.damaged.json")
 
 
 def sound(text):
     """Parse the text of a record's file, and return the record in the form of `read`.
 
-    An exception (ValueError, KeyError, TypeError, AttributeError, OverflowError or RecursionError)
-    is raised if the text is not a valid record.
+    Raises
+    ------
+    ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError
+        If the text is not a valid record.
     """
     found = json.loads(text)
     return {
@@ -165,9 +176,17 @@ def solved(name):
 def missed(name, hint, verdict):
     """Record that the check of the exercise `name` rejected an answer.
 
-    `hint` is the hint that the learner got, or "", and `verdict` is the text of the verdict. The
-    same verdict twice in a row counts as one try. After the exercise is solved, tries are no longer
-    counted.
+    The same verdict twice in a row counts as one try. After the exercise is solved, tries are no
+    longer counted.
+
+    Parameters
+    ----------
+    name : str
+        The name of the exercise, such as "01.my_name".
+    hint : str
+        The hint that the learner got, or "".
+    verdict : str
+        The text of the verdict.
     """
 
     def mark(record):
@@ -188,10 +207,20 @@ def _tries(record, name):
 
 
 def predicted(name, answer, sure, right):
-    """Record the learner's prediction `name`. Only the first one is kept.
+    """Record the learner's first answer to the prediction `name`.
 
-    `answer` is a list with one text for each part of the answer, as the learner typed it. `sure` is
-    an entry of SURE, or None, and `right` is True if the answer is right.
+    Later answers to the same prediction are not recorded.
+
+    Parameters
+    ----------
+    name : str
+        The name of the prediction.
+    answer : list of str
+        The text that the learner typed for each part of the answer.
+    sure : str or None
+        An entry of SURE, or None if the learner chose none.
+    right : bool
+        True if the answer is right.
     """
     _change(
         lambda record: record["predictions"].setdefault(
@@ -224,7 +253,8 @@ def recalled(name, right):
 def card(lesson, lines):
     """Record the lines that the learner wrote on the card of a lesson.
 
-    If there are no lines, the card is deleted from the record.
+    `lesson` is the number of the lesson, such as "05", and `lines` is a list of strings. If there
+    are no lines, the card is deleted from the record.
     """
     _change(
         lambda record: (
@@ -238,7 +268,8 @@ def card(lesson, lines):
 def derived(name, lines):
     """Record all accepted lines of the derivation `name`.
 
-    `lines` is a list of [text, True if the line was shown to the learner].
+    Each entry of `lines` is a list: the text of the line, and True if the line was shown to the
+    learner.
     """
     _change(lambda record: record["lines"].update({name: [list(line) for line in lines]}))
 
@@ -252,10 +283,11 @@ def reasoned(name, chosen):
 
 
 def trained(key, right):
-    """Record whether the first answer to a practice problem is right.
+    """Record whether the first attempt at a practice problem is right.
 
-    A missed problem is asked again until its first answer has been right twice more. `key`
-    identifies the problem.
+    A missed problem is asked again until the learner has answered it correctly at the first attempt
+    on two more occasions. `key` identifies the problem, and `right` is True if the first attempt is
+    right.
     """
 
     def mark(record):
@@ -316,7 +348,7 @@ def _after(*events):
 def returning():
     """Return the names of predictions that were certain but wrong and are not yet corrected.
 
-    The names of those that were missed most often come first. Ties are in the order of the lessons.
+    The predictions that were missed most often come first. Ties are in the order of the lessons.
     """
     made = read()["predictions"]
     names = [
@@ -330,7 +362,8 @@ def returning():
 def lessons(folder=None):
     """Return a dict from lesson number to title, such as {"02": "02 Draw the graph", …}.
 
-    The lessons are those whose notebooks are in `folder`. The default is the folder of the record.
+    The lessons are those whose notebooks are in `folder`, a Path. The default is the folder of the
+    record.
     """
     files = sorted((folder or FILE.parent).glob("[0-9][0-9]_*.ipynb"))
     return {

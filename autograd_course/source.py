@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 def source(function):
-    """Return the source code of a lambda or a def, or "" if it is not available.
+    """Return the source code of a lambda or a def, or "" if the code is not available.
 
     Only the text of the lambda or def itself is returned, not the whole line or cell.
     """
@@ -17,10 +17,19 @@ def source(function):
 
 
 def find(function):
-    """Return the lines and the syntax tree of a function's source code, as a pair.
+    """Return the lines and the syntax tree of a function's source code.
 
-    The lines are all those of its file or cell, and the syntax tree is that of the function alone.
-    If the source code is not available, the result is None.
+    Parameters
+    ----------
+    function : object
+        A lambda, or a function defined with def.
+
+    Returns
+    -------
+    tuple or None
+        A list of all lines of the file or cell in which the function is defined, and the
+        ast.Lambda or ast.FunctionDef of the function alone. The result is None if the code is not
+        available.
     """
     code = getattr(function, "__code__", None)
     lines = linecache.getlines(code.co_filename) if code else []
@@ -62,6 +71,10 @@ def _functions(text):
 
 
 def cut(lines, node):
+    """Return the source code of the syntax tree `node`, without its indentation.
+
+    `lines` are all lines of the file or cell; see `find`.
+    """
     return textwrap.dedent(ast.get_source_segment("".join(lines), node, padded=True)).strip()
 
 
@@ -118,8 +131,8 @@ def _does_nothing(code):
 def has_blank(function, indices=False):
     """Return True if the code of a function contains a `...` in place of a value.
 
-    This finds stubs that are only partly filled in. A `...` is not a blank if it is part of a
-    longer index, as in `x[..., 0]`. If it is the whole index, as in `x[...]`, it is a blank only if
+    This finds stubs that are only partly filled in. A `...` that is part of a longer index, as in
+    `x[..., 0]`, does not count. A `...` that is the whole index, as in `x[...]`, counts only if
     `indices` is True (see `blank_indices`).
     """
     code = getattr(function, "__code__", function)
@@ -168,9 +181,9 @@ def _is_blank(steps, at, indices):
 
 @lru_cache(maxsize=512)
 def blank_indices(stub):
-    """Return True if the stub contains an index that the learner must fill in.
+    """Return True if the code `stub` contains an index that the learner must fill in.
 
-    An example is `grad_x[...] += ...`. `stub` is the text of the stub.
+    `stub` is a string, for example "grad_x[...] += ...".
     """
     return any(
         isinstance(part, ast.Subscript) and getattr(part.slice, "value", None) is ...

@@ -33,7 +33,7 @@ class Misplaced(Exception):
 
 
 def texts(exercise):
-    """Return the texts of an exercise's four cells, as a dict from each key of PARTS to its text."""
+    """Return the texts of an exercise's four cells, as a dict with the keys of PARTS."""
     minutes = f"{exercise.minutes} minute{'s' * (exercise.minutes > 1)}"
     return {
         "question": quoted(f"**Exercise** ({minutes}, {rating(exercise)}). {exercise.question}"),
@@ -53,6 +53,7 @@ def rating(exercise):
 
 
 def quoted(text):
+    """Return `text` as a Markdown quote."""
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
@@ -77,14 +78,20 @@ def hints(exercise):
 
 
 def read(path):
+    """Return the notebook in the file `path`, a Path, as a dict."""
     return json.loads(path.read_text(encoding="utf-8"))
 
 
 def write(path, notebook):
     """Write a notebook into the file `path`, in the layout of all notebooks of the course.
 
-    The outputs, the execution counts and the name of the kernel are removed, also from `notebook`
-    itself.
+    Parameters
+    ----------
+    path : Path
+        The file. An existing file is overwritten.
+    notebook : dict
+        The content of the notebook. The outputs, the execution counts and the name of the kernel
+        are removed from this dict, too.
     """
     for one in notebook["cells"]:
         if one["cell_type"] == "code":
@@ -98,18 +105,25 @@ def write(path, notebook):
 
 
 def source(one):
+    """Return the text of the cell `one` as one string."""
     return "".join(one["source"])
 
 
 def weave(cells, lesson, force=False):
     """Return the cells of a lesson's notebook with the texts from exercises.py written into them.
 
-    The given cells are not changed. If `force` is True, stubs that a learner has edited are
-    replaced too.
+    Parameters
+    ----------
+    cells : list of dict
+        The cells of the notebook. They are not changed.
+    lesson : str
+        The number of the lesson, such as "05".
+    force : bool, default False
+        If True, replace stubs that a learner has edited, too.
 
     Returns
     -------
-    cells : list
+    cells : list of dict
         The new cells.
     differ : list of str
         The ids of the cells whose text differs from the given cells.
@@ -246,11 +260,20 @@ def _before(cells, function, name, where, text, differ):
 
 
 def main(arguments, folder=NOTEBOOKS):
-    """Update every notebook in the folder, and return the exit code.
+    """Update every notebook in the folder, or with --check list the differences.
 
-    `arguments` are the options of the command. The exit code is 1 if --check finds a difference, if
-    a cell is missing or in the wrong place, or if a stub was not replaced because a learner has
-    edited it. Otherwise it is 0.
+    Parameters
+    ----------
+    arguments : list of str
+        The options of the command: "--check", "--force", both or neither.
+    folder : Path, optional
+        The folder of the notebooks. The default is that of the course.
+
+    Returns
+    -------
+    int
+        The exit code: 1 if --check finds a difference, if a cell is missing or in the wrong place,
+        or if a stub was not replaced because a learner has edited it; otherwise 0.
     """
     registered()
     failed = False

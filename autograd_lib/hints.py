@@ -221,11 +221,11 @@ def argument_error(name, error, keywords, parameters):
     Parameters
     ----------
     name : str
-        The function that was called.
+        The name of the function that was called.
     error : object
         Python's message about the mismatch.
     keywords : dict
-        The keyword arguments of the call. For each keyword that PyTorch uses, the message
+        The keyword arguments of the call, by name. For each keyword that PyTorch uses, the message
         includes a hint.
     parameters : object
         The signature of the function.
@@ -353,9 +353,9 @@ def reworded(error, row, name, details=""):
     error : Exception
         An error that NumPy or a called row has raised.
     row : str
-        A name. If the message begins with this name and a colon, both are removed.
+        The name of a row. If the message begins with it and a colon, both are removed.
     name : str
-        The function that was called, whose name begins the new message.
+        The name of the function that was called. The new message begins with this name.
     details : str
         Text to add at the end of the message.
 

@@ -189,12 +189,12 @@ def clip(x, min=None, max=None):
     x : array_like or Tensor
         Array of any shape.
     min, max : array_like or Tensor, optional
-        Bounds that broadcast to the shape of `x`. None means no bound.
+        Bounds that broadcast with `x`. None means no bound.
 
     Returns
     -------
     Tensor or ndarray
-        Array of the broadcast shape.
+        Array of the shape to which `x` and the bounds broadcast.
     """
     dtype = x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
     least, most = {"b": (0, 1), "f": (-np.inf, np.inf)}.get(dtype.kind) or (

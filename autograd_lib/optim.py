@@ -391,6 +391,11 @@ class RMSprop(Optimizer):
     weight_decay : float, default 0
         Strength of the penalty ½·weight_decay·p².
 
+    Raises
+    ------
+    TypeError, ValueError
+        As for `Optimizer`.
+
     References
     ----------
     Tieleman and Hinton (2012), lecture 6.5, in PyTorch's form.
@@ -426,6 +431,11 @@ class Adam(Optimizer):
     weight_decay : float, default 0
         Strength of the penalty ½·weight_decay·p².
 
+    Raises
+    ------
+    TypeError, ValueError
+        As for `Optimizer`.
+
     References
     ----------
     Kingma and Ba (2015), algorithm 1.
@@ -456,6 +466,11 @@ class AdamW(Adam):
         As for `Adam`.
     weight_decay : float, default 1e-2
         Each step subtracts the fraction lr·weight_decay of each weight.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `Optimizer`.
 
     References
     ----------
@@ -597,8 +612,8 @@ class StepLR(LRScheduler):
 class CosineAnnealingLR(LRScheduler):
     """Lower the learning rate along half a cosine wave, to 0 at epoch `T_max`.
 
-    The factor of the starting learning rate is (1 + cos(π·epoch/T_max))/2, so it rises again after
-    `T_max`.
+    The starting learning rate is multiplied by (1 + cos(π·epoch/T_max))/2, so the learning rate
+    rises again after `T_max`.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class Primitive:
     function : callable
         The function on arrays.
     rules, pushes : sequence of callable or None
-        For each argument, the rule for the backward pass and the rule for forward mode.
+        For each argument, the rule for the backward pass and the push for forward mode.
     rule : callable
         `rule(i)` is the rule of argument i.
     arity : int or None
@@ -236,7 +236,7 @@ class Primitive:
     def push_tangents(self, tangents, z, values, params):
         """Return the tangent of the result `z` of a call with these values and keywords.
 
-        `tangents` maps the positions of arguments to their tangents, whose contributions are added.
+        `tangents` maps positions of arguments, from 0, to tangents, whose contributions are added.
         Raise TypeError if the row has no push for one of these arguments.
         """
         if self.kind == "bilinear":

@@ -19,7 +19,7 @@ class Stateful:
     """
 
     def state_dict(self):
-        """Return a dict with the names of all arrays of the state and a copy of each array."""
+        """Return a dict from the name of each array of the state to a copy of the array."""
         return {name: np.array(array) for name, array in self._state().items()}
 
     def load_state_dict(self, state):

@@ -43,7 +43,7 @@ class Tensor(Value):
     ----------
     data : array_like of numbers
         Copied if `requires_grad`, so that an optimizer never writes into the caller's array.
-    requires_grad : bool
+    requires_grad : bool, default False
         If True, `backward()` adds a gradient to `.grad`. Requires a floating dtype.
     name : str, optional
         Shown by `repr` and in drawings.
@@ -51,11 +51,11 @@ class Tensor(Value):
     Attributes
     ----------
     op, inputs, params : Primitive or None, tuple, dict
-        The row that computed this Tensor, its arguments and its keywords. A leaf has no row.
+        The row that computed this Tensor, and the call's arguments and keywords. A leaf has no row.
     values : tuple or list
         The values of the inputs, one level down. They are passed to the rules.
     edges : sequence of (int, callable)
-        The positions of the inputs that require a gradient, each with its rule.
+        The position, from 0, of each input that requires a gradient, and the rule for that input.
     number : int
         The creation number, greater than that of every input.
     recompute : callable or None

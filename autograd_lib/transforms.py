@@ -38,7 +38,7 @@ def vjp(f, *xs):
     TypeError
         If an input is not floating, or is a list of arrays, or if `f` does not return an array.
     ValueError
-        When `pull` is called: if `g` has the wrong shape.
+        If `pull` gets a `g` of the wrong shape.
     """
     check_function("vjp", f)
     value, pull = _vjp("vjp", f, xs, range(len(xs)))
@@ -123,9 +123,9 @@ def value_and_grad(f, argnums=0):
     ----------
     f : callable
         Returns a scalar.
-    argnums : int or tuple of int
-        The positions of the arguments to differentiate with respect to. All other arguments, by
-        position or by keyword, are constants.
+    argnums : int or tuple of int, default 0
+        Positions, from 0, of the arguments to differentiate with respect to. All other arguments,
+        by position or by keyword, are constants.
 
     Returns
     -------
@@ -194,8 +194,8 @@ def grad(f, argnums=0):
     ----------
     f : callable
         Returns a scalar.
-    argnums : int or tuple of int
-        The positions of the arguments to differentiate with respect to.
+    argnums : int or tuple of int, default 0
+        Positions of the arguments to differentiate with respect to.
 
     Returns
     -------
@@ -271,8 +271,8 @@ def jacobian(f, argnums=0, mode=None):
     ----------
     f : callable
         Returns one array.
-    argnums : int or tuple of int
-        The positions of the arguments to differentiate with respect to.
+    argnums : int or tuple of int, default 0
+        Positions of the arguments to differentiate with respect to.
     mode : {None, "rev", "fwd"}
         "rev" runs one backward pass per entry of the value. "fwd" runs one forward pass per entry
         of the inputs, and each pass calls `f`, so `f` must not draw random numbers. None chooses
@@ -287,7 +287,7 @@ def jacobian(f, argnums=0, mode=None):
     Raises
     ------
     ValueError
-        If `mode` is not one of these.
+        If `mode` is unknown.
     """
     if mode not in (None, "rev", "fwd"):
         raise ValueError(f"jacobian: expected mode 'rev', 'fwd' or None, got {mode!r}")
@@ -338,8 +338,8 @@ def hessian(f, argnums=0):
     ----------
     f : callable
         Returns a scalar.
-    argnums : int or tuple of int
-        The positions of the arguments to differentiate with respect to.
+    argnums : int or tuple of int, default 0
+        Positions of the arguments to differentiate with respect to.
 
     Returns
     -------

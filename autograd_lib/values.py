@@ -26,7 +26,7 @@ class Value:
 
 
 def as_array(data, what):
-    """Return `data` as an array of real numbers, without a copy if it is one already.
+    """Return `data` as an array of real numbers, without a copy if `data` is one already.
 
     Raise TypeError if `data` is a Tensor, or does not consist of real numbers. `what` names the
     argument in the error.

@@ -16,8 +16,16 @@ from .page import page, write_table
 def main(*arguments):
     """Write class.html and class.csv, and return 0 or an error message.
 
-    The arguments are those of the command: the folder with the records and, if the report belongs
-    elsewhere, the folder for the report.
+    Parameters
+    ----------
+    *arguments : str
+        The arguments of the command: the folder that contains the records and, optionally, the
+        folder for the report. By default, the report is written into the folder of the records.
+
+    Returns
+    -------
+    int or str
+        0 if the files are written, else an error message.
     """
     if len(arguments) not in (1, 2):
         return (

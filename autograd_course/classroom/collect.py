@@ -44,17 +44,24 @@ def collect(folder):
     Parameters
     ----------
     folder : str or path-like
-        The folder that contains the records of the class, directly or in other folders.
+        The folder that contains the records of the class. Its subfolders are searched too.
 
     Returns
     -------
-    learners : dict
-        For each learner, the results {"solved": [exercise, …], "tries": {exercise: {hint: times}},
-        "predictions": {name: (answer, sure, right)}}. The results are in the order of the course.
-        Exercises and predictions that the course does not have are left out. A learner is named
-        after the file, or after its folder if the file is called progress.json.
-    left_out : list
-        A pair (file, reason) for each file that is left out.
+    learners : dict of str to dict
+        For the name of each learner, a dict of results:
+
+        - "solved" is a list of the names of the solved exercises;
+        - "tries" is a dict from the name of each exercise that was tried to a dict from each hint
+          that the learner got to a count, which is at most 999;
+        - "predictions" is a dict from the name of each prediction to a tuple (answer, sure, right):
+          a string, an entry of record.SURE or "", and a bool.
+
+        The results are in the order of the course. Exercises and predictions that the course does
+        not have are left out. The name of a learner is the path of the file below `folder`, without
+        .json and .zip and without a last part "progress" or "notebooks".
+    left_out : list of (str, str)
+        For each file that is left out, its path below the folder and the reason.
 
     Raises
     ------
@@ -86,7 +93,8 @@ def collect(folder):
 def plain(text, most):
     """Return a string from a file as a single line, cut to at most `most` characters.
 
-    Characters that cannot be printed, or that change the direction of text, become �.
+    A text that is cut ends in …, which counts as one of these characters. Characters that cannot be
+    printed, or that change the direction of text, become �.
     """
     kept = "".join(c if c.isprintable() else "�" for c in text[: most + 1].replace("\n", " "))
     return kept if len(kept) <= most else kept[: most - 1] + "…"

@@ -30,7 +30,17 @@ assert _verdict.status == "right", _verdict
 def source_version(cells, lesson):
     """Return new cells for nbgrader's source version of a lesson, made from the lesson's cells.
 
-    `lesson` is the number of the lesson, such as "03". The given cells are not changed.
+    Parameters
+    ----------
+    cells : list of dict
+        The cells of the lesson's notebook. They are not changed.
+    lesson : str
+        The number of the lesson, such as "03".
+
+    Returns
+    -------
+    list of dict
+        The new cells, including a hidden test for each exercise that is not optional.
     """
     graded = {
         stem(name): one
@@ -74,8 +84,22 @@ def _cell(one, text, exercise, **kind):
 def main(lesson="", folder="", *more):
     """Write the assignment of a lesson, and return 0 or an error message.
 
-    The files are FOLDER/source/lesson_NN/NN_….ipynb and, if it does not exist yet,
-    FOLDER/nbgrader_config.py. The arguments are those of the command.
+    The assignment is the file FOLDER/source/lesson_NN/NN_….ipynb. The file
+    FOLDER/nbgrader_config.py is also written if it does not exist yet.
+
+    Parameters
+    ----------
+    lesson : str
+        The number of the lesson, such as "03".
+    folder : str
+        The course folder of nbgrader.
+    *more : str
+        Further arguments of the command. They are an error.
+
+    Returns
+    -------
+    int or str
+        0 if the assignment is written, else an error message.
     """
     found = (
         sorted(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))

@@ -59,9 +59,21 @@ background:linear-gradient(to top,var(--value-ground) var(--done),transparent va
 
 
 def page(learners, left_out=()):
-    """Return the report on a class as an HTML page, from the two results of `collect`.
+    """Return the report on a class as an HTML page.
 
     The page needs no other files. It has a light and a dark mode and can be printed.
+
+    Parameters
+    ----------
+    learners : dict
+        The first result of `collect`.
+    left_out : list, optional
+        The second result of `collect`. By default, no file is listed as left out.
+
+    Returns
+    -------
+    str
+        The HTML of the page.
     """
     css = CSS.replace("FONT", style.FONT).replace("MONO", style.MONO)
     sheets = (
@@ -88,16 +100,16 @@ def page(learners, left_out=()):
 
 
 def exercises(learners):
-    """Return the counts of all exercises that at least one learner tried, as {exercise: counts}.
+    """Return a dict from the name of each exercise that a learner tried to its counts.
 
     `learners` is the first result of `collect`. The counts of an exercise are a dict:
 
     - "solved" is the number of learners who solved the exercise;
     - "stuck" is the number of learners who tried but did not solve it;
-    - "tries" is the median number of tries of those who solved it, or None if no record has this
-      number;
-    - "wrong" is a list of (hint, number of learners, number of times), the most frequent hint
-      first.
+    - "tries" is the median number of tries of the learners who solved the exercise, including the
+      right one, or None if no record has this number;
+    - "wrong" is a list of tuples: a hint, the number of learners who got the hint, and the number
+      of times that it was given. The hint that most learners got comes first.
     """
     found = {}
     for name in EXERCISES:
@@ -119,14 +131,15 @@ def exercises(learners):
 
 
 def predictions(learners):
-    """Return the counts of all predictions that at least one learner made, as {prediction: counts}.
+    """Return a dict from the name of each prediction that a learner made to its counts.
 
     `learners` is the first result of `collect`. The counts of a prediction are a dict:
 
     - "made" is the number of learners who made the prediction;
     - "right" is the number of learners who were right;
     - "sure and wrong" is the number of learners who were certain but wrong;
-    - "wrong" is a list of (answer, number of learners), the most frequent answer first.
+    - "wrong" is a list of tuples: a wrong answer and the number of learners who gave it. The most
+      frequent answer comes first.
     """
     found = {}
     for name in PREDICTIONS:
@@ -144,7 +157,8 @@ def predictions(learners):
 def table(learners):
     """Return the rows of class.csv as a list of tuples, with the header first.
 
-    There is a row for each exercise and each prediction in the record of each learner.
+    There is a row for each exercise and each prediction in the record of each learner. `learners`
+    is the first result of `collect`.
     """
     rows = [("learner", "kind", "name", "right", "wrong tries", "sure", "hints, or the answer")]
     for learner, one in learners.items():
@@ -175,7 +189,14 @@ def table(learners):
 def write_table(learners, file):
     """Write the rows of `table(learners)` as CSV to an open file.
 
-    Any text that a spreadsheet would interpret as a formula is prefixed with '.
+    A text that a spreadsheet would interpret as a formula is written with an apostrophe before it.
+
+    Parameters
+    ----------
+    learners : dict
+        The first result of `collect`.
+    file : file object
+        A text file that is open for writing.
     """
     writer = csv.writer(file)
     for row in table(learners):

@@ -29,7 +29,7 @@ def live_lines(results, computed=frozenset()):
 
     All other lines are dead code and are left out. `computed` contains the creation numbers of
     lines whose values are already known: these lines are left out too, and so is every line that
-    only they read. Results that are not Traced are ignored.
+    only these lines read. Results that are not Traced are ignored.
     """
     live, todo = {}, [x for x in results if isinstance(x, Traced)]
     while todo:
@@ -129,11 +129,11 @@ def memory_root(node):
 
 
 def is_user_op(row):
-    """Return False if `row` is in the table or has a plain NumPy or Python function, else True.
+    """Return True unless `row` is in the table or has a plain NumPy or Python function.
 
-    A row for which this returns True was defined by the user or checks arguments in nn.functional.
-    Its function may raise an error, keep a reference to its arguments, or return a view, a list or
-    a Python number.
+    If the result is True, the row was defined by the user, or it is a row in nn.functional that
+    checks arguments. The function of such a row may raise an error, keep a reference to its
+    arguments, or return a view, a list or a Python number.
     """
     # transforms.py has a row of np.float64, a type. A row of another function of NumPy is a user's:
     # np.ravel, for example, copies some arrays and returns a view of others.

@@ -55,7 +55,7 @@ NO_ORIGIN = Origin(None, None, "", "")
 class OuterTransform(BaseException):
     """Raised if the recorded function reads a Tensor of a transform that was open before the call.
 
-    It is a BaseException, so that an `except Exception` in the function does not catch it.
+    This class is a BaseException, so that an `except Exception` in the function does not catch it.
     """
 
 
@@ -88,11 +88,12 @@ class Trace:
     Attributes
     ----------
     level, grad_level : int
-        The level of the Traced, and above it the level of the _StandIns.
+        The level of the Traced, and the level of the _StandIns, which is higher.
     is_open, is_recording : bool
         True until the call has ended; True if the call is not in a `no_grad` block.
     refused : list of TypeError
-        The errors about values that the function looked at. The function may have caught them.
+        The errors raised because the function tried to read a value that differs in later calls.
+        The function may have caught them.
     name : str
         The name of the outermost function of the user that has a valid name, else "program".
     inputs : list of Traced
@@ -429,20 +430,23 @@ class Trace:
         return rule_with_origin
 
     def _caller_of(self, node):
-        """Return the Origin of the line `node`, which is not part of a rule.
+        """Return the Origin of the line `node`, which no rule wrapped by `_with_origin` computes.
 
         This is NO_ORIGIN if functions of the user compute the line. The frames of these functions
         are then kept until the call ends, because the program uses the names of their variables. If
         the backward pass computes the line to add two gradients, the Origin describes the sum.
         """
         frame, users = sys._getframe(2), []  # the caller of `add_line`; the user's, innermost first
-        # A thread that the user started has frames of its own, which end without `_record`.
+        # A thread that the user started has frames of its own, which end without `_record`. And a
+        # row that was called on constants only was recorded by its fast call, so its rule is not
+        # wrapped: stop there, because backward_pass, further out, calls a rule and does not add.
         while frame is not None and frame.f_code not in (
             Trace._record.__code__,
-            tape.input_gradients.__code__,  # of a row that was called on constants only
+            tape.input_gradients.__code__,
         ):
             if frame.f_code is tape.backward_pass.__code__:
-                # No rule runs, so this is its `ledger[key] + gx`: a gradient of the same value.
+                # This is its `ledger[key] + gx`, a gradient of the same value; or a line of a
+                # checkpoint that is recorded again, which then gets this comment too.
                 values = [self._gradient_of.get(x.number, x.origin.of) for x in node.reads]
                 of = next((x for x in values if x is not None), None)
                 note = "the gradients of two paths are added"
@@ -452,7 +456,8 @@ class Trace:
             frame = frame.f_back
         if not self._frames.keys() >= {*users}:  # a call that no line came from before
             self._frames |= dict.fromkeys(reversed(users))
-            # Note the names now, because a function may assign to its arguments later.
+            # Note the names now, because a function may assign to its arguments later. The outermost
+            # function first, because the first name of a value counts.
             for user in reversed(users):
                 self._note_names(user)
         return NO_ORIGIN

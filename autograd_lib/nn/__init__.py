@@ -398,6 +398,11 @@ class Neuron(Module):
         Generator or seed for the initial weights.
     dtype : dtype_like, default float
         Floating dtype of the parameters.
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer >= 0, or `rng` is neither a generator nor a seed.
     """
 
     def __init__(self, in_features, activation=None, *, rng=None, dtype=float):
@@ -429,6 +434,11 @@ class Linear(Module):
         Generator or seed for the initial weights.
     dtype : dtype_like, default float
         Floating dtype of the parameters.
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer >= 0, or `rng` is neither a generator nor a seed.
     """
 
     def __init__(self, in_features, out_features, bias=True, *, rng=None, dtype=float):
@@ -457,6 +467,11 @@ class Embedding(Module):
         Generator or seed for the initial weights.
     dtype : dtype_like, default float
         Floating dtype of the parameters.
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer >= 0, or `rng` is neither a generator nor a seed.
     """
 
     def __init__(self, num_embeddings, embedding_dim, *, rng=None, dtype=float):
@@ -491,6 +506,11 @@ class LayerNorm(Module):
         Also add `bias`, if `elementwise_affine` is True.
     dtype : dtype_like, default float
         Floating dtype of the parameters.
+
+    Raises
+    ------
+    TypeError
+        If a length is not an integer >= 0.
 
     References
     ----------
@@ -539,6 +559,8 @@ class MultiheadAttention(Module):
 
     Raises
     ------
+    TypeError
+        If a size is not an integer >= 0, or `rng` is neither a generator nor a seed.
     ValueError
         If `embed_dim` is not a multiple of `num_heads`.
 
@@ -579,9 +601,9 @@ class MultiheadAttention(Module):
         Parameters
         ----------
         query : Tensor or array_like
-            Array of shape (N, T, embed_dim), or without N.
+            Array of shape (N, T, embed_dim) or (T, embed_dim).
         key, value : Tensor or array_like
-            Arrays of shape (N, S, embed_dim), or without N.
+            Arrays of shape (N, S, embed_dim) or (S, embed_dim).
         need_weights : bool, default True
             Return the attention weights; if False, return None in their place.
         attn_mask : array_like or Tensor, optional
@@ -652,6 +674,13 @@ class Conv2d(Module):
         Generator or seed for the initial weights.
     dtype : dtype_like, default float
         Floating dtype of the parameters.
+
+    Raises
+    ------
+    TypeError
+        If a size is not an integer >= 0, or `rng` is neither a generator nor a seed.
+    ValueError
+        If `kernel_size` or `stride` is less than 1, or `padding` is negative.
     """
 
     def __init__(
@@ -732,6 +761,13 @@ class Dropout(Module):
         Probability of setting an entry to 0.
     rng : numpy.random.Generator or int, optional
         Generator or seed.
+
+    Raises
+    ------
+    TypeError
+        If `rng` is neither a generator nor a seed.
+    ValueError
+        If `p` is out of range.
     """
 
     def __init__(self, p=0.5, *, rng=None):
@@ -763,7 +799,8 @@ class RNNCell(Module):
     Raises
     ------
     TypeError
-        If a size is not an integer >= 0, or `activation` is not callable.
+        If a size is not an integer >= 0, `activation` is not callable, or `rng` is neither a
+        generator nor a seed.
 
     References
     ----------
@@ -787,14 +824,14 @@ class RNNCell(Module):
         Parameters
         ----------
         x : Tensor or array_like
-            Input of shape (N, input_size), or without N.
+            Input of shape (N, input_size) or (input_size,).
         h : Tensor or array_like, optional
-            Hidden state of shape (N, hidden_size), or without N; None means zeros.
+            Hidden state of shape (N, hidden_size) or (hidden_size,). None means zeros.
 
         Returns
         -------
         Tensor
-            Hidden state of shape (N, hidden_size), or without N.
+            Hidden state of shape (N, hidden_size) or (hidden_size,).
 
         Raises
         ------

@@ -54,7 +54,7 @@ def leaky_relu(input, negative_slope=0.01):
     input : Tensor or array_like
         Array x of any shape.
     negative_slope : float, default 0.01
-        Slope at and below 0.
+        Slope for x ≤ 0.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     normalized_shape : int or tuple of int
         Lengths of the axes to normalise.
     weight, bias : Tensor or array_like, optional
-        Arrays of shape `normalized_shape`.
+        Arrays of shape `normalized_shape`. By default, 1 and 0.
     eps : float, default 1e-5
         Added to the variance.
 
@@ -425,7 +425,7 @@ def conv2d(input, weight, bias=None, stride=1, padding=0):
     weight : Tensor or array_like
         Kernels of shape (K, C, kh, kw).
     bias : Tensor or array_like, optional
-        Array of shape (K,).
+        Array of shape (K,). None means no bias.
     stride : int or pair of int, default 1
         Distance between windows.
     padding : int or pair of int, default 0

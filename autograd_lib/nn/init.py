@@ -24,12 +24,12 @@ def __getattr__(name):
 
 
 def calculate_gain(nonlinearity):
-    """Return the recommended gain of an activation function.
+    """Return the recommended gain: a factor for the initial weights before an activation function.
 
     Parameters
     ----------
     nonlinearity : {"linear", "sigmoid", "tanh", "relu"}
-        The activation function.
+        The name of the activation function.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def kaiming_uniform_(tensor, nonlinearity="relu", rng=None):
     tensor : Tensor
         As for `xavier_uniform_`.
     nonlinearity : {"linear", "sigmoid", "tanh", "relu"}, default "relu"
-        The activation function after the layer. Its gain is that of `calculate_gain`.
+        The activation function after the layer, whose gain is `calculate_gain(nonlinearity)`.
     rng : numpy.random.Generator or int, optional
         Generator or seed.
 
