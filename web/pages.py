@@ -630,7 +630,7 @@ class Page:
 
 SHARED = (
     r"(you build you need it takes|Forgotten a symbol or a term\? See Notation and glossary\."
-    r"|A good place to stop for today\.) ?"
+    r"|A good place to stop for today\.|in two parts, \d+ \+ \d+; part 2 begins at) ?"
 )
 
 

@@ -1124,6 +1124,8 @@ def test_a_sentence_that_all_lessons_share_is_not_searched():
         "<p><em>A good place to stop for today. Next: a bowl.</em></p>",
     )
     assert pages.read_out(heading + stop) == [("A", "A", "Next: a bowl.")]
+    time = "<td>75 minutes in two parts, 45 + 30; part 2 begins at B</td>"
+    assert pages.read_out(heading + time) == [("A", "A", "75 minutes B")]
 
 
 def test_what_is_searched_stays_small(site):
