@@ -28,7 +28,7 @@ STARTUP, FEW_FRAMES = (
 )
 # Folders in which a change affects the pictures of every lesson, and pages whose sliders tests move at every commit.
 DRAWINGS = "autograd_course/drawing/", "autograd_course/widgets/", "web/"
-MOVED = {"03"}
+MOVED = {"03", "engine"}
 POSITION = re.compile(r"(?:[Ss]lide|[Mm]ove|[Dd]rag) `?(\w+)`? to ([−-]?\d+(?:\.\d+)?)")
 RUNS = "NOTEBOOK_RUNS"  # environment variable: a folder that the processes of this run share
 UNDO = """formatter = get_ipython().display_formatter.mimebundle_formatter
