@@ -71,5 +71,7 @@ def __getattr__(name):
     """Raise AttributeError for a name that this package lacks, with advice if there is any."""
     for module in (nn, nn.functional, nn.utils, optim, data):
         if getattr(vars(module).get(name), "__module__", None) == module.__name__:
-            raise AttributeError(f"autograd_lib has no {name}: use {module.__name__}.{name}")
+            raise AttributeError(
+                f"autograd_lib has no attribute {name!r}: use {module.__name__}.{name}"
+            )
     raise _missing("autograd_lib", name)

@@ -98,7 +98,7 @@ _SUBSTITUTES = {
     "vdot": "(x * y).sum()",
     "tensordot": "einsum(letters, x, y)",
     "outer": "x.reshape(-1, 1) * y",
-    "cumsum": "@ with a triangle of ones, np.tri(n)",
+    "cumsum": "np.tri(n) @ x, a product with a triangle of ones",
     "take": "x[index]",
     "gather": "x[index]",
     "index_select": "x[index], or x[:, index] for axis 1",
@@ -166,7 +166,7 @@ def missing(owner, name):
     Parameters
     ----------
     owner : str
-        The object that lacks the name, such as "a Tensor".
+        The object that lacks the name, such as "Tensor".
     name : str
         The missing name.
 
@@ -176,7 +176,7 @@ def missing(owner, name):
         The error, to be raised.
     """
     return AttributeError(
-        f"{owner} has no {name}" + (f": {hint}" if (hint := hint_for(name)) else "")
+        f"{owner} has no attribute {name!r}" + (f": {hint}" if (hint := hint_for(name)) else "")
     )
 
 
@@ -192,7 +192,7 @@ def absent(name, _):
     _ : Tensor
         Ignored.
     """
-    raise missing("a Tensor", name)
+    raise missing("Tensor", name)
 
 
 # What PyTorch calls a keyword, and what to write here.
@@ -296,12 +296,14 @@ def check_function(name, f):
 # Words of NumPy and Python for common mistakes, as regular expressions, and plainer ones. The first
 # words of some are kept, because readers search for them.
 _PLAIN_WORDS = {
-    r".*remapped shapes.*requested shape (.*)": r"an array cannot be broadcast to shape \1",
+    r".*remapped shapes.*requested shape (.*)": r"the array cannot be broadcast to shape \1",
     r"(operands could not be broadcast together) .*": (
         r"\1: expected axes of equal length or of length 1, compared from the last axis"
     ),
     r".*mismatch in its core dimension.*": "expected shapes (…, n, k) and (…, k, m)",
-    r".*not have enough dimensions.*": "expected at least one axis; multiply by a number with *",
+    r".*(not have enough dimensions|type\(s\) for @).*": (
+        "expected arrays with at least one axis; use * to multiply by a number"
+    ),
     r"(axes don't match array|repeated axis in transpose)": (
         r"\1: expected every axis once; to exchange two axes use swapaxes(x, axis1, axis2)"
     ),
@@ -320,7 +322,8 @@ _PLAIN_WORDS = {
     r"(This file contains pickled|Object arrays cannot be loaded).*": (
         "it contains pickled objects, which could run code; write the file with save(path)"
     ),
-    r"\w+\(\) (missing|got|takes)": r"\1",
+    r"[\w<>]+\(\) (missing|got|takes)": r"\1",
+    r".*context manager protocol.*": "it contains one array, as np.save writes it",
     r".*did not contain a loop with .*\.(\w+)DType.*\.(\w+)DType.*": (
         r"expected numbers, got arrays of type \1 and \2"
     ),
@@ -357,7 +360,7 @@ def reworded(error, row, name, details=""):
     name : str
         The name of the function that was called. The new message begins with this name.
     details : str
-        Text to add at the end of the message.
+        Text to add at the end of the message, unless the message says what the function got.
 
     Returns
     -------
@@ -367,7 +370,7 @@ def reworded(error, row, name, details=""):
     """
     kept = type(error) in (ValueError, IndexError, np.exceptions.AxisError)
     text = plain_words(error).removeprefix(f"{row}: ")
-    return (type(error) if kept else TypeError)(f"{name}: {text}{details}")
+    return (type(error) if kept else TypeError)(f"{name}: {text}{details * (', got ' not in text)}")
 
 
 def as_generator(rng, name):

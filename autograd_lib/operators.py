@@ -129,7 +129,7 @@ def _dispatch(function, args, kwargs):
     raise TypeError(
         f"{module}.{name} has no derivative rule in autograd_lib: "
         + (hint_for(name) or "use the functions of autograd_lib")
-        + ", add a row (see autograd_lib.primitive), or pass t.data if you need no gradient"
+        + "; or add a row (see autograd_lib.primitive), or pass t.data if you need no gradient"
     )
 
 
@@ -143,7 +143,7 @@ def _array_ufunc(self, ufunc, method, *inputs, **kwargs):
         instead = {
             "reduce": "np.sum(t), np.max(t) or np.min(t)",
             "outer": f"np.{ufunc.__name__}(x.reshape(-1, 1), y)",
-            "accumulate": "@ with a triangle of ones, np.tri(n), for np.add.accumulate",
+            "accumulate": "np.tri(n) @ x, a product with a triangle of ones, for np.add.accumulate",
         }.get(method, "the functions of autograd_lib")
         raise TypeError(
             f"np.{ufunc.__name__}.{method} has no derivative rule in autograd_lib: use {instead}"
@@ -238,7 +238,7 @@ def item(self):
         )
     if self.size != 1:
         raise ValueError(
-            f"item, float, int and format: expected a Tensor of one element, got shape "
+            f"item: expected a Tensor of one element, as float, int and format do, got shape "
             f"{self.shape}; use t.data for all entries"
         )
     return to_array(self).item()

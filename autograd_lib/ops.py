@@ -498,12 +498,12 @@ def _nll_loss(x, target):
     n = getattr(target, "size", None)
     if x.ndim != 2 or n != len(x) or target.ndim != 1 or target.dtype.kind not in "iu":
         raise ValueError(
-            "expected x of shape (N, C) and integer targets of shape (N,), "
-            f"got x of shape {np.shape(x)} and {getattr(target, 'dtype', type(target).__name__)} "
-            f"targets of shape {np.shape(target)}"
+            "expected x of shape (N, C) and target as an array of N integers, "
+            f"got x of shape {np.shape(x)} and target of shape {np.shape(target)} and type "
+            f"{getattr(target, 'dtype', type(target).__name__)}"
         )
     if n and np.minimum.reduce(target) < 0:
-        raise IndexError(f"target contains the negative class {target.min()}; classes start at 0")
+        raise IndexError(f"expected target >= 0, got the class {target.min()}")
     picked = x[np.arange(n), target]
     # A float16 may not hold the sum.
     return -np.add.reduce(picked) / n if x.itemsize > 2 else -picked.mean()
@@ -720,9 +720,9 @@ def einsum(subscripts, *operands):
         or any(part and not part.isalpha() or len(set(part)) < len(part) for part in (a, b, c))
     ):
         raise ValueError(
-            f"einsum: {subscripts!r} does not fit arrays of shapes {x.shape} and {y.shape}: give "
-            "each axis one letter, different letters to the axes of one array, and the same letter "
-            "only to axes of the same length; the result can only use letters of the two arrays"
+            f"einsum: {subscripts!r} does not fit arrays of shapes {x.shape} and {y.shape}; use one "
+            "letter for each axis, different letters for the axes of one array, the same letter "
+            "only for axes of the same length, and letters of the two arrays for the result"
         )
     x, a = _sum_unshared(x, a, b + c)
     y, b = _sum_unshared(y, b, a + c)
@@ -765,10 +765,7 @@ def swapaxes(x, axis1, axis2):
     """
     shape = np.shape(x)
     axes = list(range(len(shape)))
-    i, j = (
-        normalize_axis_index(axis, len(axes), f"swapaxes of shape {shape}")
-        for axis in (axis1, axis2)
-    )
+    i, j = (normalize_axis_index(axis, len(axes), "swapaxes") for axis in (axis1, axis2))
     axes[i], axes[j] = j, i
     return transpose(x, tuple(axes))
 
@@ -816,7 +813,7 @@ def concatenate(xs, axis=0):
     if axis is None:
         xs, axis = [reshape(x, -1) for x in xs], 0
     shapes = [np.shape(x) for x in xs]
-    axis = normalize_axis_index(axis, len(shapes[0]), f"concatenate of shape {shapes[0]}")
+    axis = normalize_axis_index(axis, len(shapes[0]), "concatenate")
     if any(s[:axis] + s[axis + 1 :] != shapes[0][:axis] + shapes[0][axis + 1 :] for s in shapes):
         raise ValueError(
             f"concatenate: expected shapes that differ only along axis {axis}, got {shapes}"
@@ -885,7 +882,7 @@ def var(x, axis=None, *, keepdims=False, ddof=0):
     z = mean(d * d, axis=axis, keepdims=keepdims)
     n = d.size // builtins.max(z.size, 1)
     if n <= ddof:
-        raise ValueError(f"var: ddof = {ddof} must be less than the number of entries, {n}")
+        raise ValueError(f"var: expected ddof < {n}, the number of entries, got {ddof}")
     return z * (n / (n - ddof)) if ddof else z
 
 
@@ -935,9 +932,7 @@ def flip(x, axis=None):
         If `x` does not have such an axis.
     """
     axes = range(np.ndim(x))
-    flipped = normalize_axis_tuple(
-        axes if axis is None else axis, len(axes), f"flip of shape {np.shape(x)}"
-    )
+    flipped = normalize_axis_tuple(axes if axis is None else axis, len(axes), "flip")
     return getitem(x, index=tuple(slice(None, None, -1 if k in flipped else 1) for k in axes))
 
 
@@ -965,12 +960,12 @@ def split(x, indices_or_sections, axis=0):
         If `indices_or_sections` is an int that does not divide the length of the axis.
     """
     shape, cuts = np.shape(x), indices_or_sections
-    axis = normalize_axis_index(axis, len(shape), f"split of shape {shape}")
+    axis = normalize_axis_index(axis, len(shape), "split")
     if not np.ndim(cuts):
         if not isinstance(cuts, (int, np.integer)) or cuts < 1 or shape[axis] % cuts:
             raise ValueError(
                 f"split: axis {axis} has {shape[axis]} entries and cannot be divided into {cuts!r} "
-                "equal sections; give the indices to cut at as a list instead"
+                "equal sections; pass a list of the indices at which to split instead"
             )
         cuts = [shape[axis] // cuts * k for k in range(1, cuts)]
     return [
@@ -1004,13 +999,18 @@ def pad(x, pad_width):
         If a width is negative.
     """
     shape = np.shape(x)
-    if isinstance(pad_width, Tensor) or np.shape(pad_width) not in (
-        (),
-        (1,),
-        (2,),
-        (1, 2),
-        (len(shape), 1),
-        (len(shape), 2),
+    if (
+        isinstance(pad_width, Tensor)
+        or np.shape(pad_width)
+        not in (
+            (),
+            (1,),
+            (2,),
+            (1, 2),
+            (len(shape), 1),
+            (len(shape), 2),
+        )
+        or np.asarray(pad_width).dtype.kind not in "iu"
     ):
         raise TypeError(
             f"pad: expected pad_width as an int, a pair (before, after) or a pair for each of the "
@@ -1018,7 +1018,7 @@ def pad(x, pad_width):
         )
     widths = np.broadcast_to(pad_width, (len(shape), 2)).tolist()
     if any(n < 0 for both in widths for n in both):
-        raise ValueError(f"pad: expected widths >= 0, got {pad_width}")
+        raise ValueError(f"pad: expected pad_width >= 0, got {pad_width}")
     index = tuple(slice(before, before + n) for (before, _), n in zip(widths, shape))
     padded_shape = tuple(n + before + after for (before, after), n in zip(widths, shape))
     return scatter(x, index=index, shape=padded_shape)

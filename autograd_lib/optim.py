@@ -18,8 +18,8 @@ _BOUNDS = {"alpha": (0, 1), "betas": (0, 1), "step_size": (1, math.inf), "T_max"
 def __getattr__(name):
     """Raise AttributeError for a name of torch.optim that is missing here."""
     raise AttributeError(
-        f"autograd_lib.optim has no {name}: use SGD, RMSprop, Adam or AdamW, with LambdaLR, StepLR "
-        "or CosineAnnealingLR; or write a subclass of Optimizer with an _update method"
+        f"autograd_lib.optim has no attribute {name!r}: use SGD, RMSprop, Adam or AdamW, with "
+        "LambdaLR, StepLR or CosineAnnealingLR; or write a subclass of Optimizer with an _update method"
     )
 
 
@@ -38,7 +38,7 @@ def _check_settings(owner, settings):
         ):
             raise TypeError(
                 f"{kind}: {name} must be {'two numbers' if count == 2 else 'a number'}, "
-                f"got {given!r}"
+                f"got {given!r:.80}"
             )
         if not all(least <= v < below for v in values):
             bounds = (
@@ -103,8 +103,9 @@ class Optimizer(Stateful):
                 or group.keys() - {"params", *settings}
             ):
                 raise TypeError(
-                    f'{name}: expected each group to be a dict with "params" and settings among '
-                    f"{', '.join(settings)}, got {group!r}"
+                    f'{name}: expected each group to be a dict with "params" and any of the settings '
+                    f"{', '.join(settings)}, got "
+                    + (f"the keys {[*group]}" if isinstance(group, dict) else f"{group!r:.80}")
                 )
             params = group["params"]
             if isinstance(params, (set, frozenset)):
@@ -137,7 +138,7 @@ class Optimizer(Stateful):
     def __getattr__(self, name):
         """Raise AttributeError, with advice for `add_param_group` of PyTorch's optimizers."""
         raise AttributeError(
-            f"{type(self).__name__} has no {name}"
+            f"{type(self).__name__} has no attribute {name!r}"
             + ": pass all groups when you create the optimizer" * (name == "add_param_group"),
             name=name,
             obj=self,
@@ -263,7 +264,9 @@ class Optimizer(Stateful):
             If `set_to_none` is False.
         """
         if not set_to_none:
-            raise ValueError(f"{type(self).__name__}.zero_grad: set_to_none=False is not supported")
+            raise ValueError(
+                f"{type(self).__name__}.zero_grad: set_to_none=False is not supported; leave it out"
+            )
         for p in self.params:
             p.grad = None
 

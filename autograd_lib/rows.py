@@ -82,7 +82,7 @@ class Primitive:
             ):
                 raise TypeError(
                     f"{self.name}: expected a push or None for each rule, and None where the rule is "
-                    f"None, got {len(self.rules)} rules and {len(given)} pushes"
+                    f"None, got lists of length {len(self.rules)} (rules) and {len(given)} (pushes)"
                 )
 
     def _read_names(self):
@@ -107,8 +107,8 @@ class Primitive:
                 )
                 if len(parameters) < end:
                     raise TypeError(
-                        f"{self.name}: rule {i} takes {2 + len(parameters)} arguments, but "
-                        f"{2 + count} are passed: g, z and {count} input{'s' * (count > 1)}"
+                        f"{self.name}: rule {i} takes {2 + len(parameters)} arguments, expected "
+                        f"{2 + count}: g, z and {count} input{'s' * (count > 1)}"
                     )
                 input_names = tuple(
                     str(p) if p.kind is p.VAR_POSITIONAL else p.name for p in parameters[:end]
@@ -167,7 +167,7 @@ class Primitive:
         """Return the result of the function for plain values, as an array or a NumPy scalar."""
         z = self.call_function(values, params)
         is_array = isinstance(z, (ndarray, np.generic))
-        return z if is_array else as_array(z, f"{self.name}: its result")[()]
+        return z if is_array else as_array(z, f"{self.name}: result")[()]
 
     def call_function(self, values, params):
         """Return the result of the function for plain values, as the function returns it.
@@ -224,7 +224,8 @@ class Primitive:
         if len(args) < self.arity or len(extra) > self.positional:
             names = ", ".join([*self.input_names, *self.keywords[: self.positional]])
             raise TypeError(
-                f"{self.name}: expected the arguments ({names}), got {len(args)} by position"
+                f"{self.name}: expected the arguments ({names}), got {len(args)} positional "
+                f"argument{'s' * (len(args) != 1)}"
                 + "".join(
                     f"; pass {name} by keyword" * (len(args) > self.arity)
                     for name in self.keywords[self.positional :]

@@ -197,11 +197,11 @@ class Tensor(Value):
                 else "nothing is recorded here, because a no_grad block is open (if you pressed "
                 "Ctrl-C as it ended, restart Python)"
             )
-            raise RuntimeError(f"backward() on a Tensor that does not require a gradient: {why}")
+            raise RuntimeError(f"backward: this Tensor does not require a gradient; {why}")
         if grad is None:
             if self.size != 1:
                 raise RuntimeError(
-                    f"backward() starts from a scalar, got a Tensor of shape {self.shape}: reduce "
+                    f"backward: expected a scalar, got a Tensor of shape {self.shape}; reduce "
                     "it, for example with .sum(), or pass the upstream gradient as grad="
                 )
             grad = self.dtype.type(1) if self.shape == () else np.ones(self.shape, self.dtype)

@@ -172,7 +172,8 @@ def _chosen(name, f, args, kwargs, argnums):
         if not -len(args) <= i < len(args):
             raise TypeError(
                 f"{name}: argnums selects argument {i}, counted from 0, but the call has "
-                f"{len(args)} positional arguments; pass the selected arguments by position"
+                f"{len(args)} positional argument{'s' * (len(args) != 1)}; pass the selected arguments "
+                "by position"
             )
     positions = [i % len(args) for i in numbers]
     if len(set(positions)) < len(positions):

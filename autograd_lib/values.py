@@ -35,7 +35,8 @@ def as_array(data, what):
     if type(data) is not np.ndarray:
         if isinstance(data, Value):
             raise TypeError(
-                f"{what}: expected an array, got a Tensor; use .detach() for a constant"
+                f"{what}: expected an array, got a Tensor; pass its array, t.data, or use t.detach() "
+                "for a Tensor without a gradient"
             )
         if isinstance(data, (np.matrix, np.ma.MaskedArray)):
             raise TypeError(

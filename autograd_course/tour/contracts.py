@@ -526,7 +526,7 @@ raised(lambda: ag.grad(change)(1.0), lambda: ag.grad(lambda x: x.data.fill(0.0))
 → ['RuntimeError', 'ValueError']
 
 np.sum(leaf([[1.0, 2.0]]), 0, float)
-→ TypeError: by position
+→ TypeError: got 3 positional
 
 ag.grad(lambda x: ((y := x * x).retain_grad(), y)[1])(3.0)
 → RuntimeError: use backward()

@@ -176,8 +176,8 @@ class compile:
         # its own. A program with this key does not fit any more and is replaced: it does not count.
         if sum(other[1] == key[1] and other != key for other in self.programs) >= MAX_PROGRAMS:
             raise TypeError(
-                f"compile: {self.__name__} has {MAX_PROGRAMS} programs; this call needs another, "
-                "because a shape, a dtype, an int or a string changes from call to call; "
+                f"compile: {self.__name__} already has the maximum of {MAX_PROGRAMS} programs; this call "
+                "needs another, because a shape, a dtype, an int or a string changes from call to call; "
                 "pass a float or an array for a number that changes"
             )
         return program

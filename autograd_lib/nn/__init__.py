@@ -56,7 +56,7 @@ def __getattr__(name):
     """Raise AttributeError for a name of torch.nn that is missing here."""
     here = {name: f"nn.functional.{name}"} if hasattr(functional, name) else _SUBSTITUTES
     raise AttributeError(
-        f"autograd_lib.nn has no {name}: "
+        f"autograd_lib.nn has no attribute {name!r}: "
         + (
             f"use {here[name]}"
             if name in here
@@ -185,7 +185,9 @@ class Module(Stateful):
             If `set_to_none` is False.
         """
         if not set_to_none:
-            raise ValueError(f"{type(self).__name__}.zero_grad: set_to_none=False is not supported")
+            raise ValueError(
+                f"{type(self).__name__}.zero_grad: set_to_none=False is not supported; leave it out"
+            )
         for p in self.parameters():
             p.grad = None
 
@@ -347,8 +349,8 @@ def _walk(path, item, seen):
         isinstance(value, (Module, Tensor)) for value in (item.flat if is_array else item)
     ):
         raise TypeError(
-            f"{path}: expected a list of modules or Tensors, got {type(item).__name__}; "
-            "make it a list"
+            f"Module: the attribute {path} must be a list if it contains modules or Tensors, "
+            f"got {type(item).__name__}; make it a list"
         )
     if isinstance(item, dict):
         for key, value in item.items():

@@ -12,7 +12,7 @@ from ..values import as_array
 def __getattr__(name):
     """Raise AttributeError for a name of torch.nn.functional that is missing here."""
     raise AttributeError(
-        f"autograd_lib.nn.functional has no {name}: "
+        f"autograd_lib.nn.functional has no attribute {name!r}: "
         + (
             hint_for(name)
             or (f"use autograd_lib.{name}" if hasattr(ops, name) else "")
@@ -205,11 +205,11 @@ def _check_mask(mask):
     if mask.dtype.kind not in "bf":
         raise TypeError(
             "attn_mask must be bool (True where a query may attend) or floating (added to the "
-            f"scores), got {mask.dtype}"
+            f"scores), got dtype {mask.dtype}"
         )
     if not (mask if mask.dtype == bool else mask > -np.inf).any(axis=-1).all():
         raise ValueError(
-            "attn_mask forbids every key for at least one query; allow at least one key for each query"
+            "attn_mask must allow at least one key for each query, got a query with none"
         )
     return np.where(mask, 0.0, -np.inf) if mask.dtype == bool else mask
 
@@ -301,12 +301,13 @@ def _reduced(op, losses, reduction):
 def _check_indices(x, below, argument):
     if x.dtype.kind not in "iu":
         raise TypeError(
-            f"{argument} must contain integers from 0 to {below - 1}, got {x.dtype}"
+            f"{argument} must contain integers from 0 to {below - 1}, got dtype {x.dtype}"
             + "; for one-hot rows use x.argmax(axis=1)" * (x.ndim > 1)
         )
     if x.size and not 0 <= x.min() <= x.max() < below:
         raise ValueError(
-            f"{argument} must contain integers from 0 to {below - 1}, got {x.min()} to {x.max()}"
+            f"{argument} must contain integers from 0 to {below - 1}, got values from {x.min()} to "
+            f"{x.max()}"
         )
     return x
 

@@ -18,7 +18,7 @@ _GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2)}
 def __getattr__(name):
     """Raise AttributeError for a name of torch.nn.init that is missing here."""
     raise AttributeError(
-        f"autograd_lib.nn.init has no {name}: assign the values, as in "
+        f"autograd_lib.nn.init has no attribute {name!r}: assign the values, as in "
         "weight.data = np.zeros(weight.shape)"
     )
 
@@ -179,12 +179,12 @@ def _fans(name, tensor):
     """Return fan_in and fan_out of `tensor`, after checking it; errors name the function `name`."""
     if not isinstance(tensor, Tensor) or tensor.op is not None or tensor.dtype.kind != "f":
         raise TypeError(
-            f"{name}: expected a Tensor to fill with initial values, a leaf of floating dtype such "
-            "as the weight of a layer, got "
+            f"{name}: expected a leaf Tensor of floating dtype, such as the weight of a layer, got "
             + (
                 f"the result of {tensor.op.name}"
                 if getattr(tensor, "op", None)
-                else f"{type(tensor).__name__} {getattr(tensor, 'dtype', '')}".strip()
+                else type(tensor).__name__
+                + f" of dtype {getattr(tensor, 'dtype', None)}" * hasattr(tensor, "dtype")
             )
         )
     if tensor.ndim < 2:

@@ -722,9 +722,9 @@ def test_errors_are_those_of_the_function_itself():
     f = ag.compile(lambda x, y: F.cross_entropy(x, y))
     x = np.zeros((3, 4))
     f(x, np.array([0, 1, 2]))
-    with pytest.raises(ValueError, match="cross_entropy: target .*got 0 to 4"):
+    with pytest.raises(ValueError, match="cross_entropy: target .* 0 to 4"):
         f(x, np.array([0, 1, 4]))
-    with pytest.raises(ValueError, match="cross_entropy: target .*got -1"):
+    with pytest.raises(ValueError, match="cross_entropy: target .* -1 to "):
         f(x, np.array([0, 1, -1]))
     same(f(x, np.array([0, 1, 2])), F.cross_entropy(x, np.array([0, 1, 2])))
     ignoring = np.array([0, -100, 2])  # take the other branch, after a try
@@ -1193,7 +1193,7 @@ def test_an_index_may_be_an_argument(f, places):
 def test_a_shape_may_not_be_an_argument(f, kind):
     with pytest.raises(
         (TypeError, AttributeError),
-        match="as an int|decision|no derivative rule|has no repeat|add.reduce on",
+        match="as an int|decision|no derivative rule|'repeat'|add.reduce on",
     ):
         ag.compile(f)(np.ones((3, 4)), kind(1))
     with pytest.raises(TypeError, match="sum: axis is computed from .* pass it as an int"):
@@ -1216,7 +1216,7 @@ def test_a_model_reads_its_words_from_an_argument():
     same(found[:2] * 2, found[2:])
     assert len(step.programs) == 1
     assert "g_table_weight = scatter(" in step.source
-    with pytest.raises(ValueError, match="Embedding: the input .*got 2 to 5"):
+    with pytest.raises(ValueError, match="Embedding: the input .* 2 to 5"):
         step(words + 2, y)
 
 

@@ -491,12 +491,12 @@ class Scattered(nn.Module):
         (
             lambda: attend(np.ones((2, 3)), np.ones((2, 3)), np.tri(2, k=-1) > 0),
             ValueError,
-            "forbids every key",
+            "attn_mask .*one key",
         ),
         (
             lambda: attend(np.ones((2, 3)), np.ones((2, 3)), np.tri(2, dtype=int)),
             TypeError,
-            "attn_mask .* got int",
+            "attn_mask .*int64",
         ),
         (lambda: nn.Linear(2, 3, dtype=int), TypeError, "int64"),
         (lambda: nn.Dropout(1.5), ValueError, "dropout: .*p < 1, got 1.5"),
@@ -509,7 +509,7 @@ class Scattered(nn.Module):
         (
             lambda: nn.Sequential(Scattered()).parameters(),
             TypeError,
-            "layers.0.parts: .*got set; make it a list",
+            "layers.0.parts .*got set",
         ),
         (
             lambda: F.layer_norm(leaf([[1, 2]]), (2,), np.ones(1)),
@@ -536,13 +536,13 @@ class Scattered(nn.Module):
             TypeError,
             "clip_grad_norm_: .* got method",
         ),
-        (lambda: nn.init.zeros_, AttributeError, "init has no zeros_: assign"),
+        (lambda: nn.init.zeros_, AttributeError, "init .*'zeros_'"),
         (lambda: nn.Conv2d(1, 2, 0), ValueError, r"conv2d: a kernel of size \(0, 0\)"),
         (lambda: nn.Conv2d(1, 2, 3, stride=0), ValueError, r"conv2d: .*stride \(0, 0\)"),
         (lambda: nn.Conv2d(1, 2, 3, padding=-1), ValueError, r"conv2d: .*padding \(-1, -1\)"),
         (lambda: nn.MaxPool2d(2, 0), ValueError, r"max_pool2d: .*stride \(0, 0\)"),
         (lambda: nn.AvgPool2d("2"), TypeError, "AvgPool2d: kernel_size: .*int.*, got '2'"),
-        (lambda: ag.optim.lr_scheduler, AttributeError, "optim has no lr_scheduler: .* StepLR"),
+        (lambda: ag.optim.lr_scheduler, AttributeError, "optim .*'lr_scheduler'.* StepLR"),
         (
             lambda: nn.Sequential([nn.Linear(2, 3)]),
             TypeError,
@@ -561,19 +561,19 @@ class Scattered(nn.Module):
         ),
         (lambda: nn.MLP([2]), TypeError, "MLP: expected a list of sizes"),
         (lambda: nn.MLP([2, 3], 1), TypeError, "MLP: .* and 1"),
-        (lambda: nn.ReLU(), AttributeError, "no ReLU: use autograd_lib.relu"),
-        (lambda: nn.BatchNorm1d(3), AttributeError, "no BatchNorm1d: write it as a Module"),
+        (lambda: nn.ReLU(), AttributeError, "'ReLU': use autograd_lib.relu"),
+        (lambda: nn.BatchNorm1d(3), AttributeError, "'BatchNorm1d': .* Module"),
         (
             lambda: nn.cross_entropy,
             AttributeError,
-            "nn has no cross_entropy: use nn.functional.cross_entropy",
+            "nn .*'cross_entropy': use nn.functional.cross_entropy",
         ),
-        (lambda: F.relu, AttributeError, "functional has no relu: use autograd_lib.relu"),
-        (lambda: F.huber_loss, AttributeError, "functional has no huber_loss: write it"),
+        (lambda: F.relu, AttributeError, "functional .*'relu': use autograd_lib.relu"),
+        (lambda: F.huber_loss, AttributeError, "functional .*'huber_loss'"),
         (
             lambda: nn.init.xavier_uniform_(nn.Linear(2, 3)),
             TypeError,
-            "a Tensor.*weight.*got Linear",
+            "Tensor.*weight.*got Linear",
         ),
     ],
 )
@@ -624,7 +624,7 @@ def test_starting_values(fill, variance):
         (Tensor(np.zeros((2, 2), int)), "int64"),
         (weight * 2, "the result of multiply"),
     ]:
-        with pytest.raises(TypeError, match=f"^{fill.__name__}: .*initial value.*{words}"):
+        with pytest.raises(TypeError, match=f"^{fill.__name__}: .*weight.*{words}"):
             fill(wrong)
 
 
@@ -892,12 +892,12 @@ def test_cross_entropy():
 @pytest.mark.parametrize(
     "x, y, error, words",
     [
-        ((5, 3), [0, 1, 2, 3, 0], ValueError, "0 to 2, got 0 to 3"),
+        ((5, 3), [0, 1, 2, 3, 0], ValueError, "0 to 2, .* 0 to 3"),
         (
             (5, 3),
             [0, 1, 2, -1, 0],
             ValueError,
-            "0 to 2, got -1 to 2",
+            "0 to 2, .* -1 to 2",
         ),  # NumPy would take −1 for the last class
         ((5, 3), [0, 1], ValueError, r"\(5, 3\).*\(2,\)"),
         ((5, 3), [[0], [1], [2], [0], [0]], ValueError, r"\(5, 1\)"),
@@ -909,7 +909,7 @@ def test_cross_entropy():
             (5, 3),
             np.eye(3)[[0, 1, 2, 0, 0]],
             TypeError,
-            r"integers from 0 to 2, got float64; for one-hot rows use x\.argmax\(axis=1\)",
+            r"integers from 0 to 2, .*float64; .*x\.argmax\(axis=1\)",
         ),
         (
             (5, 3),
@@ -1447,7 +1447,7 @@ def test_layers_in_a_container_without_names_are_refused(kind):
     held.inner = {
         "layers": {"set": set(layers), "frozenset": frozenset(layers), "ndarray": array}[kind]
     }
-    with pytest.raises(TypeError, match=f"inner.layers: .*got {kind}; make it a list"):
+    with pytest.raises(TypeError, match=f"inner.layers .*got {kind}"):
         held.parameters()
     held.inner = [{1, "a"}, np.array(["a", None]), np.array([[1, 2], [3]], dtype=object)]
     assert held.parameters() == []
@@ -1465,7 +1465,7 @@ def test_a_mask_is_checked_at_every_call_of_a_program(dtype):
     np.testing.assert_allclose(
         attend(q, masks[0]), F.scaled_dot_product_attention(q, q, q, is_causal=True)
     )
-    with pytest.raises(ValueError, match="forbids every key"):
+    with pytest.raises(ValueError, match="attn_mask .*one key"):
         attend(q, masks[1])
 
 
@@ -1492,7 +1492,7 @@ def test_a_floating_mask_gets_its_gradient():
         (
             lambda: nn.Embedding(4, 2)([0.5]),
             TypeError,
-            "^Embedding: the input .*0 to 3, got float64",
+            "^Embedding: the input .*0 to 3, .*float64",
         ),
         (lambda: nn.Linear(2, 1).to("cuda"), TypeError, "Linear.to: .*floating dtype.*'cuda'"),
         (lambda: nn.Linear(2, 1).zero_grad(False), ValueError, "Linear.zero_grad: set_to_none"),

@@ -922,7 +922,7 @@ def test_var_and_std(axis, keepdims, ddof):
             np.testing.assert_allclose(z.data, theirs(x, **keywords), rtol=1e-13)
         agree(lambda x, f=f: f(x, **keywords), [x])
         assert f(x.astype(np.float32)).dtype == np.float32
-    with pytest.raises(ValueError, match="var: ddof = 1"):
+    with pytest.raises(ValueError, match="var: .*ddof"):
         ag.var(x[0, 0, :1], ddof=1)
 
 
@@ -1178,7 +1178,7 @@ def test_indexing_of_0d():
         (lambda t: t.max(axis=-3), ["max", "axis -3", "(2, 3)"]),
         (
             lambda t: ag.ops.conv2d(t, np.ones((1, 1, 2, 2))),
-            ["conv2d", "argument 0", "(N, C, H, W)", "(2, 3)"],
+            ["conv2d", "(N, C, H, W)", "(2, 3)"],
         ),
         (
             lambda t: ag.ops.conv2d(t.reshape(1, 1, 2, 3), np.ones((1, 2, 2, 2))),
@@ -1210,13 +1210,13 @@ def test_indexing_of_0d():
             lambda t: ag.concatenate([t, np.zeros((2, 2))]),
             ["concatenate", "(2, 3)", "(2, 2)", "axis 0"],
         ),
-        (lambda t: ag.concatenate([t], axis=2), ["concatenate", "axis 2", "(2, 3)"]),
+        (lambda t: ag.concatenate([t], axis=2), ["concatenate", "axis 2"]),
         (lambda t: ag.stack([t, t[0]]), ["stack: ", "(2, 3)", "(3,)"]),
         (lambda t: t.sum(ax=0), ["sum", "ax", "axis", "keepdims"]),
         (lambda t: np.add(t, 1, where=True), ["add", "where"]),
         (lambda t: t + "a", ["add", "argument 1", "str"]),
         (lambda t: None * t, ["multiply", "argument 0", "None"]),
-        (lambda t: ag.where(t > 0, t), ["where", "(c, x, y)", "2 by position"]),
+        (lambda t: ag.where(t > 0, t), ["where", "(c, x, y)", "got 2"]),
         (lambda t: ag.concatenate([]), ["concatenate", "at least one"]),
         (lambda t: ag.stack([]), ["stack", "at least one"]),
         (lambda t: ag.concatenate(t, t), ["concatenate([x, y], 0)", "one list"]),

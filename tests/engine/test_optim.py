@@ -689,7 +689,7 @@ def test_a_state_with_a_setting_out_of_range_changes_nothing():
     [
         (lambda o, p: o.step(lambda: 1.0), "SGD.step: .*closure.*backward"),
         (lambda o, p: o.zero_grad(set_to_none=False), "SGD.zero_grad: set_to_none=False"),
-        (lambda o, p: o.add_param_group({"params": [p]}), "add_param_group: .*create"),
+        (lambda o, p: o.add_param_group({"params": [p]}), "'add_param_group': .*create"),
         (lambda o, p: ag.optim.SGD([p], lr=Tensor(0.1)), "SGD: lr must be a number, got Tensor"),
         (lambda o, p: (o.param_groups[0].update(lr="a"), o.step()), "SGD: lr must be .*'a'"),
         (lambda o, p: (o.param_groups[0].update(lr=Tensor(1.0)), o.step()), "SGD: lr .*Tensor"),
