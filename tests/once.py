@@ -7,6 +7,7 @@ the site. Its kernel stays alive for tests that continue in it with answers in p
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import kernels
 import nbformat
+import nbval.kernel
 import nbval.plugin
 import pytest
 import rotation
@@ -28,7 +30,7 @@ STARTUP, FEW_FRAMES = (
 )
 # Folders in which a change affects the pictures of every lesson, and pages whose sliders tests move at every commit.
 DRAWINGS = "autograd_course/drawing/", "autograd_course/widgets/", "web/"
-MOVED = {"03", "engine"}
+MOVED = {"03"}
 POSITION = re.compile(r"(?:[Ss]lide|[Mm]ove|[Dd]rag) `?(\w+)`? to ([−-]?\d+(?:\.\d+)?)")
 RUNS = "NOTEBOOK_RUNS"  # environment variable: a folder that the processes of this run share
 UNDO = """formatter = get_ipython().display_formatter.mimebundle_formatter
@@ -67,10 +69,17 @@ class Kernel(nbval.plugin.RunningKernel):
     next_page = None  # the notebook whose first cell nbval runs next
 
     def __init__(self, kernel_name="python3", cwd=None, page=None, **options):
+        # Pass the environment to the kernel, which RunningKernel.__init__ cannot do. Setting
+        # os.environ is wrong, because pages.build starts kernels in two threads of one process.
         self.folder = copied_folder()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("PYTHONSTARTUP", str(startup(page or Kernel.next_page)))
-            super().__init__("python3" if FORKED else kernel_name, cwd=str(self.folder), **options)
+        self.km, self.kc = nbval.kernel.start_new_kernel(
+            kernel_name="python3" if FORKED else kernel_name,
+            cwd=str(self.folder),
+            env=os.environ | {"PYTHONSTARTUP": str(startup(page or Kernel.next_page))},
+            stderr=subprocess.DEVNULL,
+            **options,
+        )
+        self._ensure_iopub_up()
 
     def run(self, cell):
         """Run a cell and store its outputs in it; an error raises."""
