@@ -12,6 +12,7 @@ from xdist.scheduler import LoadScopeScheduling
 FIRST = [
     "browser 0",
     "browser 1",
+    "run engine",
     "run 14",
     "run 12",
     "run 19",
@@ -72,8 +73,8 @@ def part_of(nodeid):
         return SITE.get(function, "site")
     if name == "test_live":
         return f"{HALVES[function]} {half}" if function in HALVES else "live"
-    if lesson and (file.startswith("notebooks/") or "notebook_says" in test):
-        return f"run {lesson[1]}"
+    if file.startswith("notebooks/") or (lesson and "notebook_says" in test):
+        return f"run {lesson[1] if lesson else name}"
     return f"{file} {lesson[1]}" if lesson and name == "test_exercises" else file
 
 

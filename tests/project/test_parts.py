@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[2]
     "nodeid, part",
     [
         ("notebooks/03_derive_the_arithmetic.ipynb::Cell 4", "run 03"),
+        ("notebooks/engine.ipynb::Cell 4", "run engine"),
         (
             "tests/grading/test_exercises.py::test_untouched_notebook_says_not_yet[03_derive_the_arithmetic]",
             "run 03",
