@@ -8,6 +8,7 @@ const FUNCTIONS = {exp: Math.exp, log: Math.log, ln: Math.log, sqrt: Math.sqrt, 
 const CONSTANTS = {e: Math.E, pi: Math.PI};
 const [LONGEST, MOST_SUMS, MOST_SYMBOLS, MOST_NESTED] = [200, 3, 80, 40];
 const WORDS = ["sum", "frac", "transpose", "matmul", "dot", "T"], OWN = "m";
+const OPERAND = "a letter, a number or an opening bracket";
 const SQUARE = "Square brackets are for indices only. Use round brackets.";
 const SPELLINGS = [["−", "-"], ["–", "-"], ["×", "·"], ["⋅", "·"], ["•", "·"], ["∗", "*"], ["÷", "/"], ["∕", "/"], ["⁄", "/"], [":", "/"], ["**", "^"],
                    ["ᵀ", "^T"], ["'", "^T"], ["’", "^T"], ["′", "^T"], ["⊤", "T"],
@@ -60,31 +61,31 @@ function read(text, spec, {tight, wide} = {}) {
     if (LIMITS.test(text))
         throw new Unreadable("Write a sum with its index only, as in `sum_i`. The index runs over all values.");
     if (text.includes("="))
-        throw new Unreadable("“=” is not allowed there. Type the right-hand side only.");
+        throw new Unreadable("Type the right-hand side only, without “=”.");
     for (const [opened, closed] of ["[]", "{}"])
         if (text.split(opened).length > text.split(closed).length)
             throw new Unreadable(`A closing “${closed}” is missing.`);
     const own = letters(spec), known = [...own, ...Object.keys(FUNCTIONS), "e", "pi", ...WORDS];
-    const noLetter = word => `“${word}” is not a letter of this derivation. Its letters are ${own.join(", ")}. Write a derivative as a formula in these letters.`;
+    const noLetter = word => `“${word}” is not defined in this derivation. Write a derivative as a formula in the letters ${own.join(", ")}.`;
     const longest = [...known].sort((a, b) => b.length - a.length);
     const binding = tight ? {...BINDING, beside: 4} : BINDING;
     const tokens = [...text.matchAll(/(\p{L}+)|(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|_\{[^}]*\}|\[[^\]]*\]|_[\p{L}\p{N}]+(?:,\s*[\p{L}\p{N}](?![\p{L}\p{N}]))*|\S)/gu)].flatMap(([, word, other]) => {
         if (!word)
             return [other];
         const found = word.match(new RegExp(longest.join("|"), "gu")) ?? [];
-        const array = [...spec.matrices].sort()[0], entry = array ? ` An entry is written ${array}[i], or ${array}[i,j] if it has two indices.` : "";
+        const array = [...spec.matrices].sort()[0], entry = array ? ` Write an entry as ${array}[i], or as ${array}[i,j] if it has two indices.` : "";
         if (found.join("") === word)
             return found;
         if (["grad", "gout", "dout", "upstream"].includes(word) && own.includes("g"))
-            throw new Unreadable("The upstream gradient, PyTorch's grad_output, is the letter g here.");
+            throw new Unreadable("Write g for the upstream gradient, which PyTorch calls grad_output.");
         if (word === "einsum")
             throw new Unreadable("Write a sum as `sum_` followed by its index, for example `sum_i`, not with `einsum`. Write a matrix product with `@`.");
         if ([...word].every(one => one in spec.sizes))
-            throw new Unreadable(`“${word}” is not a letter here. An index is written in brackets, or after \`sum_\`.${entry}`);
+            throw new Unreadable(`“${word}” is an index. Write it in square brackets, or after \`sum_\`.${entry}`);
         if (/^[d∂][\p{L}\p{N}_]$/u.test(word))
             throw new Unreadable(noLetter(word));
-        throw new Unreadable(`“${word}” is not a letter of this derivation. Its letters are ${own.join(", ")}.` +
-                             (word.length > 2 ? ` Functions are ${Object.keys(FUNCTIONS).join(", ")}.` : "") + entry);
+        throw new Unreadable(`“${word}” is not defined in this derivation. Its letters are ${own.join(", ")}.` +
+                             (word.length > 2 ? ` The functions are ${Object.keys(FUNCTIONS).join(", ")}.` : "") + entry);
     });
     if (tokens.length > MOST_SYMBOLS)
         throw new Unreadable(`The line is too long: write at most ${MOST_SYMBOLS} symbols.`);
@@ -96,7 +97,8 @@ function read(text, spec, {tight, wide} = {}) {
     const next = () => tokens[at] ?? "";
     function take(wanted) {
         if (!next())
-            throw new Unreadable(wanted ? `A closing “${wanted}” is missing.` : "The line ends too early: complete it.");
+            throw new Unreadable(wanted ? `“${wanted}” is missing at the end of the line.`
+                                        : `The line ends after “${tokens.at(-1)}”, but ${OPERAND} must follow.`);
         if (wanted && next() !== wanted)
             throw new Unreadable(`“${wanted}” is missing before “${next()}”.`);
         return tokens[at++];
@@ -107,13 +109,13 @@ function read(text, spec, {tight, wide} = {}) {
         while (/^[_[]/.test(next())) {
             const token = take();
             if (!characters(token).length)
-                throw new Unreadable(`The index after “${token[0]}” is missing.`);
+                throw new Unreadable(`Write an index after “${token[0]}”.`);
             const inside = token.replace(/[_{}[\]]/g, ""), strange = /[^\p{L}\p{N}\s,]/u.test(inside);
             if (token[0] === "[" && strange)
                 throw new Unreadable(SQUARE);
             const words = inside.match(/[^\s,]+/g) ?? [];
             if (words.length > 1 && words.some(one => [...one].length > 1) || strange)
-                throw new Unreadable(`“${inside}” is not an index: an index is one letter.`);
+                throw new Unreadable(`“${inside}” is not an index. Write each index as one letter.`);
             found += characters(token).join("");
         }
         return found;
@@ -140,7 +142,7 @@ function read(text, spec, {tight, wide} = {}) {
             if (operator === "^" && next() === "T") {
                 take();
                 if (!spec.matrices.length)
-                    throw new Unreadable("' and T transpose a matrix, but no letter is a matrix here. Write a derivative as a formula.");
+                    throw new Unreadable("“'” and “T” transpose a matrix, but this derivation has no matrix. Write a derivative as a formula.");
                 const found = left[0] === "name" ? indices() : "";
                 left = found ? ["entry", left[1], [...found].reverse().join("")] : ["transpose", left];
                 continue;
@@ -154,7 +156,7 @@ function read(text, spec, {tight, wide} = {}) {
     const argument = () => next() === "(" || next() === "{" ? atom() : line(5);
     function atom() {
         if ([")", "}", ","].includes(next()) || next() in binding)
-            throw new Unreadable(`“${next()}” is not allowed there.`);
+            throw new Unreadable(`Expected ${OPERAND}, got “${next()}”.`);
         const token = take();
         if (token === "(" || token === "{") {
             const inside = line(1);
@@ -198,13 +200,13 @@ function read(text, spec, {tight, wide} = {}) {
         if (token === "∂")
             throw new Unreadable(noLetter(token));
         if (!known.includes(token) || token === "T")
-            throw new Unreadable(`“${token}” is not allowed there.`);
+            throw new Unreadable(`Expected ${OPERAND}, got “${token}”.`);
         const found = indices();
         return found ? ["entry", token, found] : ["name", token];
     }
     const tree = line(1);
     if (next())
-        throw new Unreadable(`The line can be read only up to “${next()}”.`);
+        throw new Unreadable(`Unexpected “${next()}”. Remove it, or correct the formula before it.`);
     return tree;
 }
 
@@ -235,15 +237,15 @@ function sumOverOwnIndex(tree, point, sizes) {
     for (const one of parts(tree[2]).filter(([kind]) => kind === "entry"))
         refuseUnbound(one, index => inside.includes(index) || index in sizes && index in point);
     if (Object.keys(sizes).every(index => index in point))
-        throw new Mismatch("No index is left for this sum: all are on the left or under another sum.");
-    throw new Mismatch(`There is no index ${own} here to sum over.`);
+        throw new Mismatch("No index is left for this sum: every index is on the left-hand side or under another sum.");
+    throw new Mismatch(`There is no index ${own} to sum over.`);
 }
 
 function refuseUnbound(entry, isBound) {
     const free = [...entry[2]].find(index => !isBound(index));
     if (free)
         throw new Mismatch(`The index ${free} of \`${asText(entry)}\` is ` +
-                           (/\p{L}/u.test(free) ? "neither on the left nor under a sum." : "a number: write a letter, or a sum over a letter."));
+                           (/\p{L}/u.test(free) ? "neither on the left-hand side nor under a sum." : "a number: write a letter, or a sum over a letter."));
 }
 
 // Return the value of a tree at one point, {letter: value, index: number}.
@@ -275,8 +277,8 @@ function value(tree, point, sizes) {
         return turned(left);
     const right = value(second, point, sizes), [mine, other] = [shape(left), shape(right)];
     if (kind === "@" ? mine.length < 2 || other.length < 2 || mine[1] !== other[0] : mine.length && other.length && `${mine}` !== `${other}`)
-        throw new Mismatch(`The shapes ${tuple(square(mine))} and ${tuple(square(other))} do not fit in \`${asText(tree)}\`.` +
-                           (kind === "*" ? " `*` multiplies entry by entry; a matrix product is `@`." : ""));
+        throw new Mismatch(`The shapes ${tuple(square(mine))} and ${tuple(square(other))} are incompatible in \`${asText(tree)}\`.` +
+                           (kind === "*" ? " `*` multiplies entry by entry; write `@` for a matrix product." : ""));
     if (kind !== "@")
         return each(OPERATORS[kind], left, right);
     return left.map(row => turned(right).map(column => row.reduce((sum, x, i) => sum + x * column[i], 0)));

@@ -109,6 +109,7 @@ _SIGN = 3  # -x y is -(x y), -x^2 is -(x^2), and e^-x is allowed
 
 _WORDS = ("sum", "frac", "transpose", "matmul", "dot", "T")
 _OWN = "m"  # the index of sum(g), which the learner need not name
+_OPERAND = "a letter, a number or an opening bracket"
 _SQUARE = "Square brackets are for indices only. Use round brackets."
 
 
@@ -184,7 +185,7 @@ class _Parser:
                 "Write a sum with its index only, as in `sum_i`. The index runs over all values."
             )
         if "=" in text:
-            raise Unreadable("“=” is not allowed there. Type the right-hand side only.")
+            raise Unreadable("Type the right-hand side only, without “=”.")
         for opened, closed in ("[]", "{}"):
             if text.count(opened) > text.count(closed):
                 raise Unreadable(f"A closing “{closed}” is missing.")
@@ -214,11 +215,11 @@ class _Parser:
         names = re.findall("|".join(map(re.escape, longest_first)), word)
         if "".join(names) != word:
             array = min(self.arrays, default="")
-            entry = f" An entry is written {array}[i], or {array}[i,j] if it has two indices."
-            functions = f" Functions are {', '.join(FUNCTIONS)}." if len(word) > 2 else ""
+            entry = f" Write an entry as {array}[i], or as {array}[i,j] if it has two indices."
+            functions = f" The functions are {', '.join(FUNCTIONS)}." if len(word) > 2 else ""
             if word in ("grad", "gout", "dout", "upstream") and "g" in self.letters:
                 raise Unreadable(
-                    "The upstream gradient, PyTorch's grad_output, is the letter g here."
+                    "Write g for the upstream gradient, which PyTorch calls grad_output."
                 )
             if word == "einsum":
                 raise Unreadable(
@@ -226,12 +227,12 @@ class _Parser:
                 )
             if set(word) <= set(self.indices):
                 raise Unreadable(
-                    f"“{word}” is not a letter here. An index is written in brackets, or after `sum_`.{entry}"
+                    f"“{word}” is an index. Write it in square brackets, or after `sum_`.{entry}"
                 )
             if re.fullmatch(r"[d∂]\w", word):
                 raise Unreadable(self._no_letter(word))
             raise Unreadable(
-                f"“{word}” is not a letter of this derivation. Its letters are {', '.join(self.letters)}.{functions}{entry * bool(array)}"
+                f"“{word}” is not defined in this derivation. Its letters are {', '.join(self.letters)}.{functions}{entry * bool(array)}"
             )
         return names
 
@@ -241,14 +242,16 @@ class _Parser:
         The word is not a letter of the derivation.
         """
         letters = ", ".join(self.letters)
-        return f"“{word}” is not a letter of this derivation. Its letters are {letters}. Write a derivative as a formula in these letters."
+        return f"“{word}” is not defined in this derivation. Write a derivative as a formula in the letters {letters}."
 
     def whole(self):
         if not self.tokens:
             raise Unreadable("The line is empty. Type the right-hand side.")
         tree = self._line(1)
         if self._next():
-            raise Unreadable(f"The line can be read only up to “{self._next()}”.")
+            raise Unreadable(
+                f"Unexpected “{self._next()}”. Remove it, or correct the formula before it."
+            )
         return tree
 
     def _next(self):
@@ -257,9 +260,9 @@ class _Parser:
     def _take(self, wanted=""):
         if not self._next():
             raise Unreadable(
-                f"A closing “{wanted}” is missing."
+                f"“{wanted}” is missing at the end of the line."
                 if wanted
-                else "The line ends too early: complete it."
+                else f"The line ends after “{self.tokens[-1]}”, but {_OPERAND} must follow."
             )
         if wanted and self._next() != wanted:
             raise Unreadable(f"“{wanted}” is missing before “{self._next()}”.")
@@ -303,7 +306,7 @@ class _Parser:
     def _transposed(self, tree):
         if not self.arrays:
             raise Unreadable(
-                "' and T transpose a matrix, but no letter is a matrix here. Write a derivative as a formula."
+                "“'” and “T” transpose a matrix, but this derivation has no matrix. Write a derivative as a formula."
             )
         indices = self._indices() if tree[0] == "name" else ""
         return ("entry", tree[1], indices[::-1]) if indices else ("transpose", tree)
@@ -313,13 +316,13 @@ class _Parser:
         while self._next().startswith(("_", "[")):
             token = self._take()
             if not re.search(r"[^\W_]", token):
-                raise Unreadable(f"The index after “{token[0]}” is missing.")
+                raise Unreadable(f"Write an index after “{token[0]}”.")
             inside = re.sub(r"[_{}[\]]", "", token)
             if token[0] == "[" and re.search(r"[^\w\s,]", inside):
                 raise Unreadable(_SQUARE)
             words = re.findall(r"[^\s,]+", inside)
             if len(words) > 1 and max(map(len, words)) > 1 or re.search(r"[^\w\s,]", inside):
-                raise Unreadable(f"“{inside}” is not an index: an index is one letter.")
+                raise Unreadable(f"“{inside}” is not an index. Write each index as one letter.")
             found += "".join(re.findall(r"[^\W_]", token))
         return found
 
@@ -328,7 +331,7 @@ class _Parser:
 
     def _atom(self):
         if self._next() in (")", "}", ",") or self._next() in self.binding:
-            raise Unreadable(f"“{self._next()}” is not allowed there.")
+            raise Unreadable(f"Expected {_OPERAND}, got “{self._next()}”.")
         token = self._take()
         if token in ("(", "{"):
             inside = self._line(1)
@@ -364,7 +367,7 @@ class _Parser:
         if token == "∂":
             raise Unreadable(self._no_letter(token))
         if token not in self.known or token == "T":
-            raise Unreadable(f"“{token}” is not allowed there.")
+            raise Unreadable(f"Expected {_OPERAND}, got “{token}”.")
         indices = self._indices()
         return ("entry", token, indices) if indices else ("name", token)
 

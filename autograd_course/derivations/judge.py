@@ -262,8 +262,12 @@ def evaluate(tree, values, sizes, bound):
     left, right = (operand.shape[-2:] for operand in operands)
     fits = left[1] == right[0] if kind == "@" else left == right or (1, 1) in (left, right)
     if not fits or kind == "@" and (1, 1) in (left, right):
-        advice = " `*` multiplies entry by entry; a matrix product is `@`." if kind == "*" else ""
-        raise Mismatch(f"The shapes {left} and {right} do not fit in `{as_text(tree)}`.{advice}")
+        advice = (
+            " `*` multiplies entry by entry; write `@` for a matrix product." if kind == "*" else ""
+        )
+        raise Mismatch(
+            f"The shapes {left} and {right} are incompatible in `{as_text(tree)}`.{advice}"
+        )
     return _OPERATORS[kind](*operands)
 
 
@@ -292,15 +296,17 @@ def _sum_over_own_index(own, term, values, sizes, bound):
     for entry in entries:
         _refuse_unbound(entry, bound + own + inside)
     if set(sizes) <= set(bound):
-        raise Mismatch("No index is left for this sum: all are on the left or under another sum.")
-    raise Mismatch(f"There is no index {own} here to sum over.")
+        raise Mismatch(
+            "No index is left for this sum: every index is on the left-hand side or under another sum."
+        )
+    raise Mismatch(f"There is no index {own} to sum over.")
 
 
 def _refuse_unbound(entry, bound):
     for index in entry[2]:
         if index not in bound:
             said = (
-                "neither on the left nor under a sum"
+                "neither on the left-hand side nor under a sum"
                 if index.isalpha()
                 else "a number: write a letter, or a sum over a letter"
             )

@@ -115,8 +115,10 @@ def _linear(x, W, b=0.0):
 def _reduced(losses, reduction):
     """Return the mean of the losses, their sum, or the losses unchanged.
 
-    `reduction` is "mean", "sum" or "none", as in PyTorch.
+    `reduction` is "mean", "sum" or "none", as in PyTorch; another value raises ValueError.
     """
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"reduction: expected 'mean', 'sum' or 'none', got {reduction!r}")
     return {"mean": ag.mean, "sum": ag.sum, "none": lambda one: one}[reduction](losses)
 
 
@@ -147,16 +149,20 @@ def _cross_entropy(z, target, reduction="mean"):
     logs = ag.log_softmax(z)
     if np.shape(constant_data(target)) == z.shape:
         return _reduced(-ag.sum(target * logs, axis=-1), reduction)
-    return _nll(logs, target, reduction)
+    return _nll(logs, target, reduction, name="cross_entropy")
 
 
-def _nll(logs, target, reduction="mean"):
+def _nll(logs, target, reduction="mean", name="nll_loss"):
     """Return the negative log-likelihood of the classes in `target`, like PyTorch's `nll_loss`.
 
     `logs` holds log-probabilities, of shape (classes,) or (rows, classes). `reduction` is "mean",
-    "sum" or "none".
+    "sum" or "none". `name` is the function's name, for the error message.
     """
     classes = np.asarray(constant_data(target)).astype(int)
+    if np.any((classes < 0) | (classes >= logs.shape[-1])):
+        raise ValueError(
+            f"{name}: expected target classes from 0 to {logs.shape[-1] - 1}, got {classes.tolist()}"
+        )
     rows = (np.arange(len(classes)),) if logs.ndim == 2 else ()
     return _reduced(-logs[(*rows, classes)], reduction)
 
@@ -398,16 +404,20 @@ MODULES = {
 
 
 def _shape(name, shape):
-    """Return a shape as a tuple of integers, and raise ValueError if it has too many entries.
+    """Return a shape as a tuple of integers, and raise ValueError if it is not valid.
+
+    A size may not be negative, and the array may have at most 1,000 entries.
 
     `shape` holds the positional arguments of `ones`, `zeros` or a similar function: either the sizes
     of the axes or one list of them. `name` is the function's name, for the error message.
     """
     shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (list, tuple)) else shape
     shape = tuple(int(size) for size in shape)
-    if any(size < 0 for size in shape) or math.prod(shape) > MOST_ENTRIES:
+    if any(size < 0 for size in shape):
+        raise ValueError(f"{name}: expected a shape of sizes >= 0, got {shape}")
+    if math.prod(shape) > MOST_ENTRIES:
         raise ValueError(
-            f"{name}: expected at most {MOST_ENTRIES:,} entries, got the shape {shape}; use a smaller one"
+            f"{name}: expected at most {MOST_ENTRIES:,} entries, got the shape {shape}; use a smaller shape"
         )
     return shape
 
@@ -431,7 +441,7 @@ def _spaced(start, stop, num=50, steps=None):
     return np.linspace(start, stop, *_shape("linspace", (num if steps is None else steps,)))
 
 
-def _random(draw, scaled=False):
+def _random(name, draw, scaled=False):
     """Return a function that draws random numbers, like `np.random.rand` or `np.random.normal`.
 
     The returned function draws the same numbers at each call with the same `seed`, which is 0 by
@@ -439,6 +449,8 @@ def _random(draw, scaled=False):
 
     Parameters
     ----------
+    name : str
+        The function's name, for the error message.
     draw : callable
         `draw(generator, shape)` returns an array of random numbers.
     scaled : bool
@@ -457,7 +469,7 @@ def _random(draw, scaled=False):
         for one in (size, shape, *lists):
             size_given = size_given if one is None else one
         size_given = size_given if isinstance(size_given, (list, tuple)) else [size_given]
-        values = draw(np.random.default_rng(seed), _shape("random numbers", size_given)).round(2)
+        values = draw(np.random.default_rng(seed), _shape(name, size_given)).round(2)
         return loc + scale * values if scaled else values
 
     return make
@@ -477,7 +489,7 @@ def _uniform(*given, low=None, high=None, minval=None, maxval=None, **size):
             ((high, maxval, *limits[1:2]), 1.0),
         )
     )
-    return _random(np.random.Generator.random, scaled=True)(
+    return _random("uniform", np.random.Generator.random, scaled=True)(
         low,
         high - low,
         *limits[2:],
@@ -497,16 +509,18 @@ def _integers(*given, low=0, high=None, size=None, seed=0):
         size = one if isinstance(one, (list, tuple)) else size
     low, high = [low, high] if not limits else [0, *limits][-2:]
     size = size if isinstance(size, (list, tuple)) else () if size is None else [size]
-    shape = _shape("random numbers", [size])
+    shape = _shape("randint", [size])
+    if not low < high:
+        raise ValueError(f"randint: expected low < high, got low = {low} and high = {high}")
     return np.random.default_rng(seed).integers(int(low), int(high), shape).astype(float)
 
 
 RANDOM = {
     "randint": _integers,
-    "rand": _random(np.random.Generator.random),
-    "random": _random(np.random.Generator.random),
-    "randn": _random(np.random.Generator.standard_normal),
-    "normal": _random(np.random.Generator.standard_normal, scaled=True),
+    "rand": _random("rand", np.random.Generator.random),
+    "random": _random("random", np.random.Generator.random),
+    "randn": _random("randn", np.random.Generator.standard_normal),
+    "normal": _random("normal", np.random.Generator.standard_normal, scaled=True),
     "uniform": _uniform,
 }
 # Arrays made from a shape.

@@ -127,7 +127,7 @@ def run(program, values=()):
             output = walk.guarded(None, operator.mul, output, array(walk.value(program.upstream)))
     if not isinstance(output, ag.Tensor) or not output.requires_grad:
         raise CannotDraw(
-            f"{program.output} does not depend on an input, so it has no gradient; compute it from {', '.join(inputs)}."
+            f"{program.output} has no gradient, because no differentiable function connects it with an input. Compute it from {', '.join(inputs)}."
         )
     for name, value in walk.variables.items():
         if isinstance(value, ag.Tensor) and not value.name:
@@ -178,10 +178,9 @@ class _Function:
         given = {name: walk.value(default) for name, default in given.items()}
         given |= dict(zip(names, values)) | named
         if len(values) > len(names) or set(given) != set(names):
-            expected = (
-                f"expects a value for each of {', '.join(names)}" if names else "takes no values"
-            )
-            raise TypeError(f"the function {expected}, got {len(values) + len(named)} in all")
+            name = getattr(self.node, "name", "the function")
+            expected = f"the arguments {', '.join(names)}" if names else "no arguments"
+            raise TypeError(f"{name}: expected {expected}, got {len(values) + len(named)} in all")
         return walk.call(self.node.body, given)
 
 
@@ -249,7 +248,7 @@ class _Interpreter:
         if len(parts) != len(target.elts):
             raise self.error(
                 target,
-                f"expected {len(target.elts)} values for the names on the left, got {len(parts)}",
+                f"expected {len(target.elts)} values, one for each name on the left, got {len(parts)}",
             )
         for one, part in zip(target.elts, parts):
             self.assign(one, part)
@@ -266,7 +265,7 @@ class _Interpreter:
         """
         if self.depth >= MOST_CALLS:
             raise CannotDraw(
-                f"Function calls are nested more than {MOST_CALLS} deep; use a for loop instead of recursion."
+                f"Function calls are nested more than {MOST_CALLS} levels deep; use a for loop instead of recursion."
             )
         outside, self.variables = self.variables, {**self.variables, **given}
         self.depth += 1
@@ -538,7 +537,7 @@ class _Interpreter:
         if size > MOST_ENTRIES:
             raise self.error(
                 node,
-                f"expected at most {MOST_ENTRIES:,} entries, got {size:,}; use a smaller array",
+                f"expected at most {MOST_ENTRIES:,} entries, got {size:,}; use a smaller array or range",
             )
         return value
 
@@ -564,8 +563,14 @@ class _Interpreter:
             ValueError,
         ) as error:
             told = str(error).partition("\n")[0]
-            if re.search(r"positional argument|unexpected keyword", told):
-                told = f"the playground does not support all of these arguments of {called(node)}; leave out all arguments after the first"
+            if re.search(r"\(\) (takes|got|missing)|unexpected keyword", told):
+                told = (
+                    f"{called(node)}: an argument is missing"
+                    if "missing" in told
+                    else f"{called(node)}: the playground does not support all of these arguments; leave out all arguments after the first"
+                )
+            elif "inhomogeneous" in told:
+                told = "expected rows of equal length"
             raise self.error(node, told) from None
         if isinstance(value, int) and not isinstance(value, bool) and abs(value) > MOST_WHOLE:
             value = float(value) if abs(value) < 1e300 else math.inf

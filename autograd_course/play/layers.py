@@ -66,7 +66,7 @@ def written_out(body, known):
         return writer.statements(body)
     except (KeyError, ValueError, RecursionError):
         raise CannotDraw(
-            "One of the classes or layers in this text cannot be read. Write them as in PyTorch, or paste only the lines that compute."
+            "The playground cannot read one of the classes or layers in this text. Write them as in PyTorch, or paste only the lines that compute."
         ) from None
 
 

@@ -84,7 +84,7 @@ def forward_pass(body):
         statements.append(reading.result(reading.printed))
     if not statements and reading.second:
         raise CannotDraw(
-            "Second derivatives are not drawn here. Write the function itself, for example tanh(x)."
+            "The playground does not draw second derivatives. Write the function itself, for example tanh(x)."
         )
     only_numbers = not any(
         computes(one) or walk(one, ast.Call, ast.FunctionDef) for one in statements

@@ -40,14 +40,14 @@ NODES = (
 LIKE = {"ones_like", "zeros_like"}  # they read only a shape, so their argument can be an input
 # What cannot be drawn, and what to write in its place.
 INSTEAD = {
-    ast.With: "training is not shown here. Paste one forward pass, without the loop and without `with`",
-    ast.ClassDef: "a class cannot be read here. Paste the lines that compute; Value(2.0) and torch.tensor(2.0) are supported",
+    ast.With: "the playground does not show training. Paste one forward pass, without the loop and without `with`",
+    ast.ClassDef: "the playground cannot read this class. Paste the lines that compute; Value(2.0) and torch.tensor(2.0) are supported",
     ast.Try: "leave out `try` and paste the lines that compute",
     ast.DictComp: "write the dict out, for example {'w': 1.0, 'b': 0.5}",
     ast.JoinedStr: "leave out strings; the playground computes with numbers and arrays only",
     ast.Subscript: "assigning to an entry of an array is not supported. Build a new array, for example with stack([a, b])",
     ast.NamedExpr: "write the assignment on a line of its own",
-    ast.Starred: "write the values one by one in place of the *",
+    ast.Starred: "write the values one by one in place of *",
     "MLP": "write the layers out, for example tanh(W2 @ tanh(W1 @ x + b1) + b2)",
     "Neuron": "write the neuron out, for example tanh(w1*x1 + w2*x2 + b)",
     "Layer": "write the layer as tanh(W @ x + b)",
@@ -64,9 +64,9 @@ INSTEAD = {
     "ReLU": "write relu(x)",
     "Tanh": "write tanh(x)",
     "Sigmoid": "write sigmoid(x)",
-    "step": "training is not shown here. Paste one forward pass, without the optimizer",
-    "SGD": "training is not shown here. Paste one forward pass, without the optimizer",
-    "Adam": "training is not shown here. Paste one forward pass, without the optimizer",
+    "step": "the playground does not show training. Paste one forward pass, without the optimizer",
+    "SGD": "the playground does not show training. Paste one forward pass, without the optimizer",
+    "Adam": "the playground does not show training. Paste one forward pass, without the optimizer",
     "fori_loop": "write the loop out: for i in range(4): v = v*x",
     "scan": "write the loop out: for x in xs: h = tanh(w*h + x)",
     "while_loop": "write the loop out: while x < 10: x = 2*x",
@@ -74,11 +74,11 @@ INSTEAD = {
     "randn_like": "write the numbers of the noise, for example eps = [0.5, -0.2]",
     **dict.fromkeys(
         ("real", "imag", "conj", "complex", "view_as_real"),
-        "complex numbers are not drawn. Write the real and the imaginary part as two inputs, for example L = a**2 + b**2",
+        "the playground does not draw complex numbers. Write the real and the imaginary part as two inputs, for example L = a**2 + b**2",
     ),
     **dict.fromkeys(
         ("subs", "evalf", "lambdify", "simplify"),
-        "symbolic formulas are not supported. Write the function and its values, for example x = 2.0, then y = x**2",
+        "the playground does not support symbolic formulas. Write the function and its values, for example x = 2.0, then y = x**2",
     ),
     "expression": "this looks like another language. Write the function alone, for example x**2 * exp(-x)",
     "integrate": "the playground cannot integrate. Write the function under the integral, for example x**2",
@@ -155,7 +155,7 @@ def read(text):
         _check_libraries(statement, libraries)
         _check(statement)
     if not pasted.statements:
-        raise CannotDraw(f"Write an expression of names, {EXAMPLE}: each name gets a slider.")
+        raise CannotDraw(f"Write an expression with names, {EXAMPLE}: each name gets a slider.")
     statements = _named_entries(pasted.statements)
     _number_draws(statements)
     inputs, free, statements = _inputs(statements, _plain_numbers(statements, pasted.upstream))
@@ -421,7 +421,8 @@ def _check(tree):
         line = f"Line {getattr(node, 'lineno', '?')}: "
         if not isinstance(node, NODES):
             told = INSTEAD.get(
-                type(node), f"expected arithmetic, for, if and def, got {type(node).__name__}"
+                type(node),
+                f"expected arithmetic, for, while, if or def, got `{ast.unparse(node).splitlines()[0]:.40}`",
             )
             if isinstance(node, ast.With):  # with open("x.txt")
                 told = INSTEAD.get(called(node.items[0].context_expr), told)
@@ -442,7 +443,7 @@ def _check(tree):
         if isinstance(node, ast.FunctionDef) and (node.decorator_list or node.args.kwonlyargs):
             raise CannotDraw(line + "leave out decorators and keyword-only arguments.")
         if isinstance(node, ast.keyword) and node.arg is None:
-            raise CannotDraw(line + "write the arguments one by one in place of the **.")
+            raise CannotDraw(line + "write the arguments one by one in place of **.")
         name = node.arg if isinstance(node, (ast.arg, ast.keyword)) else called(node)
         if name and name in INSTEAD and isinstance(node, (ast.Call, ast.Attribute)):
             raise CannotDraw(line + INSTEAD[name] + ".")
@@ -505,9 +506,9 @@ def _unknown(name):
         return f"{name} is not defined. Add a line such as {name}(x) = x**2, or write {name}*(...) for a product"
     close = difflib.get_close_matches(name, KNOWN, n=2, cutoff=0.75)
     meant = (
-        f"did you mean {' or '.join(close)}"
+        f"perhaps you mean {' or '.join(close)}"
         if close
-        else "the playground's page lists the functions"
+        else "see the list of functions on the playground's page"
     )
     return f"the playground has no function {name}; {meant}"
 

@@ -146,7 +146,9 @@ def as_python(text, imported=()):
         write = "Write a sum term by term, for example x1**2 + x2**2, or as sum(x**2)."
         if found[0] in ("∫", "\\int"):
             write = "Write only the function under the integral, for example x**2."
-        raise CannotDraw(f"{found[0].strip()} cannot be read here. {write}")
+        elif "lim" in found[0]:
+            write = "Write the function itself, for example x**2."
+        raise CannotDraw(f"The playground cannot read {found[0].strip()}. {write}")
     if re.search(r"\*\*\s*\{?\s*(?:T|⊤|\\top|\\intercal)\b(?!\s*=)", text):
         raise CannotDraw(
             "x^T is read as a power. Write x.T, and @ between arrays: x = [1.0, 2.0], A = [[2.0, 1.0], [1.0, 3.0]], then x @ A @ x."
@@ -213,16 +215,16 @@ def not_python(typed, error):
     words = {*LONG_WORD.findall(re.sub("#.*", "", text))} - {*FUNCTIONS}
     mixes = (len(words) > 2 or TASK.search(text)) and not CODE.search(text)
     if re.search(r"\w'+ *(?:\(\w+\))? *=", text) and not mixes:
-        return "A derivative cannot be drawn. Write the function itself, for example y = x**2."
+        return "The playground draws functions, not derivatives. Write the function itself, for example y = x**2."
     if "cannot assign to" in error.msg or re.search(r"\bimplicit|[-+*/²³]\s*\w+\S?\s*=[^=]", text):
-        return "An equation cannot be drawn. Write one name on the left of =, for example F = x**2 + y**2 - 25."
+        return "The playground does not draw equations. Write one name on the left of =, for example F = x**2 + y**2 - 25."
     said = re.search(r"(?:[^\W\d_]{2,}[,']? ){3}", re.sub("#.*", "", text))
     if said and "=" not in text:
         return "This looks like a sentence, not a formula. Write an expression, for example tanh(w*x + b)."
     if mixes:
         return "This mixes words and formulas. Write the formula alone, for example y = x**2 + 3*x."
     at = (error.text or "")[max(0, (error.offset or 1) - 1) :].strip()[:20]
-    place = f" at {at}" if at else ""
+    place = f" at “{at}”" if at else ""
     return f"Line {error.lineno}: {error.msg.rstrip('?')}{place}. Write it as in Python: 2*x, x**2, exp(-x)."
 
 
@@ -242,7 +244,7 @@ def _without_latex(text):
         raise CannotDraw(PIECES)
     if unknown := re.search(r"\\[a-zA-Z]+|\$", text):
         raise CannotDraw(
-            f"{unknown[0]} cannot be read here. Paste the formula alone, or write it as in Python: a/b, sqrt(x), x**2, exp(-x)."
+            f"The playground cannot read {unknown[0]}. Paste the formula alone, or write it as in Python: a/b, sqrt(x), x**2, exp(-x)."
         )
     text = text.translate(str.maketrans("{}[]", "()()"))
     return "\n".join(line.strip() for line in text.split("\n"))
