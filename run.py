@@ -29,8 +29,8 @@ from __future__ import print_function
 import sys
 
 OLDEST = (3, 11)
-TOO_OLD = """Python {0[0]}.{0[1]} or newer is needed, found {1} ({2}).
-Install a newer Python (python.org, or your system's packages) and run this again with it,
+TOO_OLD = """The course requires Python {0[0]}.{0[1]} or newer, but this is Python {1} ({2}).
+Install a newer Python (python.org, or your system's packages) and use it for the same command,
 for example:  python3.12 run.py lab""".format(OLDEST, sys.version.split()[0], sys.executable)
 if sys.version_info < (3, 6):
     sys.exit(TOO_OLD)

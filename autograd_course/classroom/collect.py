@@ -184,7 +184,7 @@ def _zipped(path, where):
         with zipfile.ZipFile(io.BytesIO(_read(path, ZIP))) as zipped:
             members = zipped.infolist()
             if len(members) > MEMBERS:
-                raise LeftOut(f"it holds {len(members):,} files; the limit is {MEMBERS:,}")
+                raise LeftOut(f"it contains {len(members):,} files; the limit is {MEMBERS:,}")
             unpacked = []
             for one in members:
                 name = one.filename

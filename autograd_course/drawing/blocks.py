@@ -42,8 +42,12 @@ def broadcast_blocks(sign, pick=None, **arrays):
     Raises
     ------
     ValueError
-        If an array has more than three axes.
+        If `sign` is unknown, or an array has more than three axes.
     """
+    if sign not in SIGNS:
+        raise ValueError(
+            f"broadcast_blocks: expected one of the signs {' '.join(SIGNS)}, got {sign!r}"
+        )
     shapes = {
         name: array if isinstance(array, tuple) else np.shape(array)
         for name, array in arrays.items()

@@ -49,7 +49,7 @@ def forward_stepper(output, **tangents):
         If `output` does not require a gradient, or was computed by a checkpoint or from a Tensor
         whose `.data` has changed since.
     TypeError
-        If no tangent is given, or if `output` has no input with the name of a tangent.
+        If `output` is not a Tensor, if no tangent is given, or if `output` has no input with the name of a tangent.
     ValueError
         If a tangent does not have its input's shape.
     """
@@ -63,6 +63,7 @@ def frames(output, tangents):
     end. `tangents` is a dict from the name of each input to its tangent. The errors are those of
     `forward_stepper`.
     """
+    graph.check_tensor("forward_stepper", output)
     if not output.requires_grad:
         raise RuntimeError(
             "forward_stepper: expected an output that requires a gradient, got one that does not; "

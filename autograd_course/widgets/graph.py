@@ -84,13 +84,25 @@ def draw_graph(output, gradients=True):
     ------
     RuntimeError
         If the `.data` of a Tensor was changed after the graph was computed.
+    TypeError
+        If `output` is not a Tensor.
     """
+    check_tensor("draw_graph", output)
     nodes = read(output, gradients)
     text = describe(nodes, gradients)
     placed = layout(nodes)
     return Picture(
         listed(text) if placed is None else draw(nodes, placed, text), text, says_all=True
     )
+
+
+def check_tensor(name, output):
+    """Raise TypeError if `output` is not a Tensor; the message names the function `name`."""
+    if not isinstance(output, tape.Tensor):
+        raise TypeError(
+            f"{name}: expected a Tensor, got {type(output).__name__}; pass the result of a "
+            "computation with Tensors"
+        )
 
 
 def listed(text):

@@ -124,9 +124,15 @@ def explore(picture, **sliders):
 
     Raises
     ------
+    TypeError
+        If `picture` is not a function.
     ValueError
         If a slider is not given in one of these forms.
     """
+    if not callable(picture):
+        raise TypeError(
+            f"explore: expected a function that returns a picture, got {type(picture).__name__}"
+        )
     rows, controls, players = [], {}, {}
     room = max(4.0, 0.6 * max(map(len, sliders), default=0) + 1)  # em, for the longest name
     for name, spec in sliders.items():

@@ -109,7 +109,7 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
     Raises
     ------
     TypeError
-        If a keyword is not the name of an argument of `f`, if `f` has no arguments, or if `rule` takes
+        If `f` is not a function, if a keyword is not the name of an argument of `f`, if `f` has no arguments, or if `rule` takes
         the wrong number of arguments.
     ValueError
         If `f` works on whole arrays, returns an array or has an argument called h, moving, rule or
@@ -199,6 +199,8 @@ class _Subject:
     """
 
     def __init__(self, f, rule):
+        if not callable(f):
+            raise TypeError(f"slope_explorer: expected a function, got {type(f).__name__}")
         self.f, self.rule, self.starts, self.takes_g = f, rule, {}, False
         self.waits = rule is ... or callable(rule) and is_stub(rule)
         self.name = getattr(f, "name", getattr(f, "__name__", "f")).replace("<lambda>", "f")

@@ -81,6 +81,8 @@ def backward_stepper(output, visits=None):
     RuntimeError
         If `output` does not require a gradient, or if the `.data` of a Tensor was changed after the
         graph was computed.
+    TypeError
+        If `output` is not a Tensor.
     ValueError
         If a visit contains a Tensor that is not in the graph, or too many gradients.
     """
@@ -141,6 +143,7 @@ def frames(output, visits=None):
     There is one Frame for the start, one for each visit, one for each gradient that a visit passes
     on, and one for the end. The arguments and the errors are those of `backward_stepper`.
     """
+    graph.check_tensor("backward_stepper", output)
     if not output.requires_grad:
         raise RuntimeError(
             "backward_stepper: expected an output that requires a gradient, got one that does not; "

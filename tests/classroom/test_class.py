@@ -320,7 +320,7 @@ def test_too_many_records_and_members(four, monkeypatch):
     ]
     monkeypatch.setattr(collect, "MEMBERS", 2)
     put(four / "many.zip", zipped(*((f"{i}.json", GOOD) for i in range(3))))
-    assert ("many.zip", "it holds 3 files; the limit is 2") in collect.collect(four)[1]
+    assert ("many.zip", "it contains 3 files; the limit is 2") in collect.collect(four)[1]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links and pipes as Linux and macOS have them")

@@ -835,7 +835,8 @@ def test_run_says_that_python_is_too_old(version):
     )
     assert (
         code == 1
-        and f"Python 3.11 or newer is needed, found {text}" in said
+        and "Python 3.11 or newer" in said
+        and f"Python {text} (" in said
         and "python3.12 run.py lab" in said
     )
 

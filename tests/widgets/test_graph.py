@@ -14,7 +14,13 @@ import pytest
 from drawn import across
 
 import autograd_lib as ag
-from autograd_course import draw_graph
+from autograd_course import (
+    backward_stepper,
+    draw_graph,
+    explore,
+    forward_stepper,
+    slope_explorer,
+)
 from autograd_course.drawing import style
 from autograd_course.widgets import graph
 from autograd_lib import Tensor
@@ -524,3 +530,15 @@ def test_a_title_has_no_operator_as_an_operand():
     total.name = "n"
     picture = draw_graph(ag.tanh(total))
     assert ">n = … + e<" in picture.html and "+ +" not in picture.html
+
+
+@pytest.mark.parametrize("show", [draw_graph, backward_stepper, forward_stepper])
+def test_a_value_that_is_not_a_tensor_is_refused_by_name(show):
+    with pytest.raises(TypeError, match=f"^{show.__name__}: .*float"):
+        show(3.0)
+
+
+@pytest.mark.parametrize("show", [explore, slope_explorer])
+def test_a_value_in_place_of_a_function_is_refused_by_name(show):
+    with pytest.raises(TypeError, match=f"^{show.__name__}: .*float"):
+        show(3.0)
