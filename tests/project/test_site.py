@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from itertools import pairwise, product
 from math import prod
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
@@ -1126,6 +1127,52 @@ def test_a_sentence_that_all_lessons_share_is_not_searched():
     assert pages.read_out(heading + stop) == [("A", "A", "Next: a bowl.")]
     time = "<td>75 minutes in two parts, 45 + 30; part 2 begins at B</td>"
     assert pages.read_out(heading + time) == [("A", "A", "75 minutes B")]
+
+    exercise = "<p><strong>Exercise</strong> (6 minutes, medium, ●●● essential). Write both.</p>"
+    assert pages.read_out(heading + exercise) == [("A", "A", "Exercise. Write both.")]
+
+
+def test_words_of_a_derivation_are_searched_separately():
+    line = "<mtr><mtd><mi>x</mi></mtd><mtd><mtext>new area</mtext></mtd></mtr>"
+    body = f'<h2 id="A">A</h2><math><mtable>{line}{line}</mtable></math>'
+    assert pages.read_out(body) == [("A", "A", "x new area x new area")]
+
+
+def test_the_search_restores_the_words_that_the_index_abbreviates(page):
+    texts = [("A-sum", "A sum", "of a sum, the sum of the sums; x² and é"), ("B", "B", "")]
+    index = pages.search([SimpleNamespace(file="a.html", named="03 A", texts=texts)])
+    assert "the sum of" not in index
+    page.goto("about:blank")
+    page.add_script_tag(content=index)
+    assert page.evaluate("TEXTS.map(({id, heading, text}) => [id, heading, text])") == [
+        [f"a.html#{anchor}", heading, text] for anchor, heading, text in texts
+    ]
+    with pytest.raises(ValueError, match="choose other CODES"):
+        pages.search(
+            [SimpleNamespace(file="a.html", named="A", texts=[("A", "A", pages.CODES[0])])]
+        )
+
+
+# Terms that their lesson explains in folded text, which is not searched.
+FOLDED_TERMS = {"FLOPs", "fine-tuning", "freeze", "subgradient"}
+
+
+def test_a_search_for_a_term_finds_the_lesson_that_introduces_it(site, page):
+    """The lesson is among the 12 hits shown for most terms, and the lesson or the glossary for all."""
+    notebook = once.text(ROOT / "notebooks/notation.ipynb")
+    glossary = "\n".join(cell.source for cell in notebook.cells)
+    terms = re.findall(r"^- \*\*(.+?)\*\* \(\[\d\d\]\((\w+)\.ipynb", glossary, re.M)
+    page.goto("about:blank")
+    page.add_script_tag(path=site / "search.js")
+    found = page.evaluate(
+        "terms => terms.map(term => finder(TEXTS)(term).map(({id}) => id.split('.')[0]))",
+        [term for term, _ in terms],
+    )
+    hits = [(term, lesson, files) for (term, lesson), files in zip(terms, found, strict=True)]
+    assert {term for term, lesson, files in hits if lesson not in files} == FOLDED_TERMS
+    assert not [term for term, *files, hit in hits if not {*files, "notation"} & {*hit[:12]}]
+    shown = [term for term, lesson, files in hits if lesson in files[:12]]
+    assert len(shown) > 0.9 * len(terms) > 200
 
 
 def test_what_is_searched_stays_small(site):
