@@ -502,11 +502,13 @@ def _integers(*given, low=0, high=None, size=None, seed=0):
     """Return an array of random integers from `low`, which is 0 by default, to `high` − 1.
 
     The limits can also be the numbers in `given`: only `high`, or `low` and `high`. The shape is
-    `size`, or a list in `given`; without a shape, the result is a single number.
+    `size`, or a list or the third number in `given`; without a shape, the result is a single number.
     """
     limits = [one for one in given if not isinstance(one, (list, tuple))]
     for one in given:
         size = one if isinstance(one, (list, tuple)) else size
+    if len(limits) > 2:
+        size = limits.pop()
     low, high = [low, high] if not limits else [0, *limits][-2:]
     size = size if isinstance(size, (list, tuple)) else () if size is None else [size]
     shape = _shape("randint", [size])
