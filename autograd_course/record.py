@@ -26,7 +26,7 @@ unkept = []  # events that could not be written
 
 
 def unreadable():
-    """Return True if the file of the record exists but cannot be read at the moment."""
+    """Return True if the record file exists but cannot be read at the moment."""
     try:
         _read()
     except OSError:

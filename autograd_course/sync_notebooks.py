@@ -44,9 +44,9 @@ def texts(exercise):
 
 
 def rating(exercise):
-    """Return the difficulty and the importance of an exercise as text for its question.
+    """Return the difficulty and the importance of an exercise, as they are shown in its question.
 
-    The importance is shown by circles, which are hidden from screen readers, and by a word.
+    The importance is shown as a word and as circles, which are hidden from screen readers.
     """
     circles, word = IMPORTANCE[exercise.importance].split()
     return f'{exercise.difficulty}, <span aria-hidden="true">{circles}</span> {word}'

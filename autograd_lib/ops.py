@@ -732,8 +732,8 @@ def einsum(subscripts, *operands):
 def _sum_unshared(x, letters, others):
     """Return the sum of `x` over the axes with letters not in `others`, and the remaining letters.
 
-    `letters` are the letters of all axes of `x`. The rules of einsum need each letter of an array
-    to occur in the result or in the other array.
+    `letters` are the letters of all axes of `x`. The rules of einsum require that each letter
+    of an array also occurs in the result or in the other array.
     """
     alone = tuple(i for i, k in enumerate(letters) if k not in others)
     return sum(x, axis=alone) if alone else x, "".join(k for k in letters if k in others)

@@ -296,7 +296,7 @@ def elementwise(function, *rules, name=None, doc=None):
     Returns
     -------
     Primitive
-        The row, which is called like the function.
+        The row. Call it in the same way as the function.
     """
     return Primitive("elementwise", function, rules, pushes=rules, name=name, doc=doc)
 
@@ -320,7 +320,7 @@ def linear(function, *rules, each=None, name=None, doc=None):
     Returns
     -------
     Primitive
-        The row, which is called like the function.
+        The row. Call it in the same way as the function.
     """
     return Primitive("linear", function, rules, each=each, name=name, doc=doc)
 
@@ -339,7 +339,7 @@ def bilinear(function, *rules, name=None, doc=None):
     Returns
     -------
     Primitive
-        The row, which is called like the function.
+        The row. Call it in the same way as the function.
     """
     return Primitive("bilinear", function, rules, name=name, doc=doc)
 
@@ -360,7 +360,7 @@ def primitive(function, rules, pushes, name=None, doc=None):
     Returns
     -------
     Primitive
-        The row, which is called like the function.
+        The row. Call it in the same way as the function.
     """
     return Primitive("primitive", function, rules, pushes=pushes, name=name, doc=doc)
 
@@ -371,8 +371,9 @@ def primitive(function, rules, pushes, name=None, doc=None):
 def _fast_call(row):
     """Return a function that handles common calls of `row`, and passes all others to `row.record`.
 
-    A common call has one argument, or two arguments and no keywords. Its Tensors are on one level
-    of reverse mode and have plain values. Such a call takes a third of the time of `record`.
+    A common call has one argument, or two arguments and no keywords. All of its Tensors are on the
+    same level of reverse mode, and their values are plain arrays. The function handles such a call
+    in a third of the time that `record` takes.
     Because the result is a plain function, Python binds it to Tensor as a method without a further
     call.
     """

@@ -15,10 +15,11 @@ ROWS = {}
 
 
 def row(title, unit, rounds=15):
-    """Register a function that returns a dict from engines to functions to time.
+    """Register a benchmark: a function that returns a dict that maps engines to functions to time.
 
-    All these functions return the same number, which is checked. `unit` is a pair: the name of the
-    unit, and the number of ops to divide the time by; "×" is a ratio to NumPy by hand.
+    All functions in the dict must return the same number, which is checked. `unit` is a pair: the
+    name of the unit, and the number of operations by which the time is divided. The unit "×" is
+    the time divided by that of NumPy code written by hand.
     """
 
     def register(build):
@@ -33,7 +34,7 @@ def have(engine):
 
 
 def measure(build, unit, rounds):
-    """Return a dict from engines to figures of one row: medians over interleaved rounds."""
+    """Return a dict that maps engines to their medians over interleaved rounds, for one row."""
     runs = build()
     values = {engine: [float(run()) for _ in range(3)] for engine, run in runs.items()}
     first = next(iter(values.values()))

@@ -551,7 +551,7 @@ def cells(text):
 
 
 def measured():
-    """Return two dicts by lesson number: the names of the exercises, and the announced minutes.
+    """Return two dicts with lesson numbers as keys: the names of the exercises, and the announced minutes.
 
     Both are read from the notebooks.
     """

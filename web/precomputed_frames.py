@@ -136,8 +136,9 @@ def stored(frames):
     form a group, and each picture is a row of its group. An entry of "frames" is (number of the
     group, number of the row). An entry of "groups" describes each part of the pictures in a group:
     by the number of a piece, if all rows have the same text, or else by (number of a way, values).
-    A way lists the index of the value for every row. Many parts share a way, such as the
-    coordinates that one slider moves, so each way is stored once.
+    A way is a list with one index for each row: the row's value is at this index in the values.
+    Several parts often have the same way, such as the coordinates that one slider moves, so each
+    way is stored once.
     """
     alike = {}
     for number, frame in enumerate(frames):

@@ -224,8 +224,8 @@ def show(value):
 def moves(ui):
     """Return a dict with the data from which a page makes the controls of the explorer `ui`.
 
-    The dict is like that of precomputed_frames.packed, but with all values of the controls and only
-    the first picture. Its "key" names the explorer in calls of `move`.
+    The dict has the form of the one that precomputed_frames.packed returns, but it contains all
+    values of the controls and only the first picture. Its "key" names the explorer in calls of `move`.
     """
     from precomputed_frames import controls
 

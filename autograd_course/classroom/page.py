@@ -189,7 +189,7 @@ def table(learners):
 def write_table(learners, file):
     """Write the rows of `table(learners)` as CSV to an open file.
 
-    A text that a spreadsheet would interpret as a formula is written with an apostrophe before it.
+    Text that a spreadsheet would interpret as a formula is prefixed with an apostrophe.
 
     Parameters
     ----------

@@ -272,7 +272,7 @@ class _Parser:
     def _line(self, least):
         """Read one operand, and all operators after it that bind at least as tightly as `least`.
 
-        `least` is a number of `_BINDING`. The result is a tree.
+        `least` is one of the binding strengths in `_BINDING`. The result is a tree.
         """
         self.depth += 1
         if self.depth > MOST_NESTED:

@@ -704,7 +704,7 @@ def _function_repairs(tree):
 
 
 def _entry_repairs(derivation, letters, tree):
-    """Yield repairs that replace an array entry with one of another array at other indices."""
+    """Yield repairs that replace an array entry with an entry of another array at different indices."""
     others = list(_all_entries(derivation, letters))
     for one, other in product([part for part in parts(tree) if part[0] == "entry"], others):
         if one[1] != other[1] and one[2] != other[2]:

@@ -106,7 +106,7 @@ class Axes:
     def mark(self, px, py, colour=style.INK, fill=style.PAPER, square=False, size=5):
         """Draw a circle or, if `square` is True, a square, centred at (px, py) in px.
 
-        `size` is the radius of the circle, in px. A square has the side 2·`size` − 2.
+        `size` is the radius of the circle, in px. The side of a square is 2·`size` − 2 px long.
         """
         side = 2 * size - 2
         shape = (

@@ -165,8 +165,8 @@ class Exercise:
     listed : list
         The mistakes as they were declared, with edits not applied.
     names : callable
-        Takes no argument, and returns a dict from the name to the value of each of the notebook's
-        variables that the solution uses.
+        Takes no arguments, and returns a dict that maps the names of the notebook's variables
+        that the solution uses to their values.
     playground : str
         The code of a function that the playground draws, or "".
     """

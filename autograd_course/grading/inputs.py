@@ -111,8 +111,8 @@ class Draw:
 
         The length is often `least`. Lengths near `least` and the length `most` are drawn too, and
         in some rounds `most` + 4. Two lengths are often equal, and in two rounds all lengths are
-        equal. If this Draw tries a length from the answer's code, one axis gets this length, unless
-        it is too large.
+        equal. If this Draw tests a length that was found in the answer's code, one axis gets that
+        length, unless it is too large.
         """
         drawn = self.sizes.choice(
             [least, least + 1, least + 1, least + 2, most, most + 4 * (self.round % 3 == 0)]
@@ -206,7 +206,7 @@ class Draw:
         """Return a number of calls: one of the numbers in `few`, chosen by `another`.
 
         In one round the result is 130, which is above any likely limit in an answer. If this Draw
-        tries a length from the answer's code, the result may be this length.
+        tests a length that was found in the answer's code, the result may be that length.
         """
         return self._long(0, 300) or (
             130 if self.round == 5 and self.another_g else self.another(*few)

@@ -216,10 +216,10 @@ def _lesson(key, rules):
 
 
 def _one(rules, key, argument):
-    """Return the Line for the learner's rule of a single argument of a row.
+    """Return the Line for the learner's rule for one argument of a row.
 
-    `key` is the row, or a function of the library that calls it. `rules` is a dict from the
-    position of each argument to the learner's rule for it, and `argument` is the position to judge.
+    `key` is the row, or a library function that calls it. `rules` is a dict that maps the position
+    of each argument to the learner's rule for it, and `argument` is the position to judge.
     """
     row, mine = _row(key), rules[argument]
     text = source(mine)

@@ -227,10 +227,10 @@ class _Reading:
         return kept
 
     def definition(self, statement):
-        """Return a list with a function definition, without its statements that print output.
+        """Return a list with the given function definition, without statements that print output.
 
-        The list is empty if the function trains or computes gradients; the function is then added
-        to `left_out`.
+        If the function trains or computes gradients, return an empty list, and add the function to
+        `left_out`.
         """
         if statement.name in self.by_hand:
             self.trains = True

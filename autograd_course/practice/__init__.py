@@ -46,7 +46,7 @@ def gym(lesson=None):
 
     There are six kinds of problem: the gradients of a graph, the backward rule of an operation,
     shapes and axes in the backward pass, tests that catch a wrong rule, the entries of a Jacobian,
-    and numbers worked out by hand. Everything works by keyboard: Enter checks the answers and, once
+    and numbers worked out by hand. Everything can be done from the keyboard: Enter checks the answers and, once
     all are right, shows the next problem. A problem that was not solved at the first attempt is
     recorded in progress.json and comes back soon.
 

@@ -127,13 +127,13 @@ def unaided(name, rule, my_check):
         axis.
     my_check : callable
         A function of f, rule and x that returns True if `rule` is right for f at the array x, and
-        False otherwise. It must accept right rules and reject wrong rules.
+        False otherwise. It must accept correct rules and reject incorrect ones.
 
     Returns
     -------
     Verdict
         The result. Its attribute `status` is "right" if the rule is right and the check judges
-        rules correctly; the learner's record then stores that the task is solved. The status is
+        rules correctly; the task is then recorded as solved. The status is
         "not yet" if one of the learner's functions is unfinished. Otherwise it is "wrong", with a
         hint, or with the error that one of the learner's functions raised. An unknown `name` is
         "wrong", too.

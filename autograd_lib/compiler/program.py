@@ -94,7 +94,7 @@ class Program:
     def _outputs(self, inputs):
         """Run the forward function on `inputs`, and return the list of its results.
 
-        A result is a Tensor where `f` returns a Tensor.
+        Each result that is a Tensor in `f` is a Tensor here, too.
         """
         values = _values(inputs)
         results, saved = self._forward(*values)

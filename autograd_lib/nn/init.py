@@ -176,7 +176,10 @@ def kaiming_normal_(tensor, nonlinearity="relu", rng=None):
 
 
 def _fans(name, tensor):
-    """Return fan_in and fan_out of `tensor`, after checking it; errors name the function `name`."""
+    """Check `tensor`, and return its fan_in and fan_out.
+
+    Errors begin with `name`, the name of the public function.
+    """
     if not isinstance(tensor, Tensor) or tensor.op is not None or tensor.dtype.kind != "f":
         raise TypeError(
             f"{name}: expected a leaf Tensor of floating dtype, such as the weight of a layer, got "

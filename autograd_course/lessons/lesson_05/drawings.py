@@ -52,7 +52,7 @@ def in_order(output, orders):
 
 
 def race(doubled, order, backward):
-    """Return a function of n that draws the numbers of paths and visits for doubled(n), and the time of each.
+    """Return a function of n that draws how many paths and visits doubled(n) needs, and how long they take.
 
     Parameters
     ----------

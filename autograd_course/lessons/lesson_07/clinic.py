@@ -213,7 +213,7 @@ class Patient:
     `engine` is the class with the fault, `method` is the name of its faulty method, and the texts
     `symptom`, `writeup`, `cause` and `check` are shown on the patient's card. `shows` is a dict
     from the name of each check that the engine fails to the result of the check. `caught` is True
-    if a gradient check at ordinary numbers finds the fault.
+    if a gradient check at typical values finds the fault.
     """
 
     engine: type

@@ -10,7 +10,7 @@ TOP, GAP = 44, 116  # the words above a block; between the blocks
 
 
 def fall(b, g, entry):
-    """Draw how a row b is copied into every row, and how the columns of g are summed for its gradient.
+    """Draw how b is broadcast to every row, and how summing the columns of g gives the gradient of b.
 
     `b` has the shape (n,), and the upstream gradient `g` has the shape (m, n). `entry` is the index
     of the column that is highlighted. The length of the bar in each cell shows the size of its

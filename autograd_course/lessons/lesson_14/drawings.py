@@ -20,7 +20,7 @@ STROKES = np.stack([_LYING, _LYING.T, _FALLING, _FALLING[:, ::-1]])[:, None]  # 
 def window(x, y, i, j):
     """Draw the kernel `y` on the image `x` at the pixels that the output z[i, j] of the convolution reads.
 
-    `x` and `y` are arrays of two axes. The text version shows how z[i, j] is computed.
+    `x` and `y` are two-dimensional arrays. The text version shows how z[i, j] is computed.
     """
     z = _slid(x, y, 1, 0)
     read = np.zeros(x.shape, bool)

@@ -16,13 +16,13 @@ def who_reads_whom(sizes, letters, pick=None, what="slope"):
     Parameters
     ----------
     sizes : array_like of shape (T, T)
-        Row t is for position t. A larger size is darker, and a size near 0 is a dot.
+        Row t belongs to position t. Larger sizes are drawn darker, and sizes near 0 as dots.
     letters : sequence of str
         The T letters of the text.
     pick : int, optional
         The row to frame.
     what : str
-        "slope" or "weight", the kind of the sizes.
+        What the sizes measure, "slope" or "weight".
 
     Notes
     -----

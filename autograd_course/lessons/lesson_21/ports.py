@@ -87,10 +87,7 @@ NETWORK = {"ours": ours, "PyTorch": in_torch, "JAX": in_jax}
 
 
 def lines(function):
-    """Return a list of the lines of code in which a network assigns its stages, from `bent` to `loss`.
-
-    `function` is the network.
-    """
+    """Return the lines of the network `function` that assign its stages, from `bent` to `loss`."""
     return [
         line.strip()
         for line in inspect.getsource(function).splitlines()
