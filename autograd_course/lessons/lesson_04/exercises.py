@@ -12,6 +12,7 @@ from autograd_lib import ops
 from ...derivations import Step, derivation
 from ...grading import (
     Wrong,
+    edit,
     exercise,
     expect,
     expect_call,
@@ -21,6 +22,7 @@ from ...grading import (
     of_rule,
 )
 from ...grading.compare import returned
+from ...grading.inputs import there_and_back
 from ...grading.mistakes import printed
 from ...grading.sentences import brief
 from ...grading.verdict import NotYet
@@ -1030,3 +1032,242 @@ def longer(answer):
     ]:
         _expect(answer[0], ops.ROWS["clip"], 0, [np.array(x), low, high], CLIP)
     _expect(answer[1], ag.gelu, 0, [np.array([-1.2, 0.4, 2.0, 0.0])], GELU)
+
+
+# --- A nan gradient from where ----------------------------------------------------------------------------------------
+
+_ROOT_X = np.array([4.0, 0.0, -1.0])
+_INPUT = "ag.where(x > 0, x, 1.0)"
+_ROOT = f"ag.sqrt({_INPUT})"
+_SAFE = f"ag.where(x > 0, {_ROOT}, 0.0)"
+_BOTH = (
+    "The value is right. But where x is not above 0, the square root still receives a number that is not above 0. Its "
+    "slope is infinite at 0 and nan below 0, and 0 times either is nan. Replace the input, inside the square root."
+)
+_AT_0 = (
+    "The gradient is wrong only at 0: there the square root still receives 0, where its slope is infinite. Every "
+    "condition must treat 0 like the numbers below it: test x > 0."
+)
+_BELOW_0 = (
+    "At 0 all is right. But below 0 the square root still receives a negative number, so its slope is nan, and 0 times "
+    "nan is nan. Replace its input wherever x is not above 0."
+)
+_TIE = (
+    "The gradient is wrong only at 0: there x and 0 are tied, so maximum passes half of ∞ (or of nan) on to x. "
+    "Replace the input by a number above 0 there, with a where that tests x > 0."
+)
+_BOUND = (
+    "The gradient is wrong only at 0: clip passes all of the gradient on at its bound, and there that is ∞ or nan. "
+    "Replace the input by a number above 0 there, with a where that tests x > 0."
+)
+_ABS = (
+    "The gradient is wrong only at 0: abs(x) is 0 there, so the square root still receives 0. "
+    "Replace the input by a number above 0 there, with a where that tests x > 0."
+)
+_PRODUCT = (
+    "The value is right. But a product with x > 0 passes g · (x > 0) back: where x is not above 0, that is ∞ · 0, which "
+    "is nan. A where passes 0 back there."
+)
+_IS_NAN = (
+    "Where x is not above 0, the value must be 0, and yours is nan. Let a where choose 0 there: a product with 0 keeps "
+    "a nan."
+)
+_NOT_0 = (
+    "Where x is not above 0, the value must be 0, even if you replaced x there: choose 0 with an outer where. Its "
+    "condition must test the original x."
+)
+_OUTER = "At 0 the value must be 0, but x >= 0 is true there. Test x > 0 in the outer where too."
+_VALUE_BELOW = "Below 0 the value must be 0: choose it with an outer where."
+_ABOVE = "Where x is above 0, the value must be √x. Are the branches of a where swapped, or does a condition not test x > 0?"
+_SMALL = (
+    "A small number, added or as a bound, changes the value, most of all near 0. You need none if you replace the input "
+    "only where x is not above 0."
+)
+_CUT = (
+    "The value is right, but the gradient is 0 everywhere: .data, .detach() and no_grad make constants. Compute with "
+    "x itself."
+)
+_SLOPED = "Where x is not above 0, the gradient must be 0: choose a constant there."
+_SHAPE = "Return one Tensor with an entry for each entry of x: choose each entry with where, and do not add or drop any."
+
+
+def _valued(answer):
+    """Return a function that computes the value and the gradient of the learner's `answer`.
+
+    The function takes an array and the upstream gradient, and raises Wrong if the answer does not
+    return an array of the shape of x.
+    """
+
+    def forward(x):
+        z = answer(x)
+        hint = got = ""
+        if z is None:
+            got, hint = (
+                "None",
+                "Your function returned None. Does it print the result, or lack a return?",
+            )
+        elif callable(z):
+            got, hint = (
+                "a function",
+                "You return a function. Call it with x, and return its result.",
+            )
+        elif isinstance(z, (list, tuple)):
+            got, hint = f"a {type(z).__name__}", _SHAPE
+        elif np.shape(getattr(z, "data", z)) != x.shape:
+            got, hint = f"shape {np.shape(getattr(z, 'data', z))}", _SHAPE
+        if hint:
+            raise Wrong(f"safe(x) for an x of shape {x.shape}", got, f"shape {x.shape}", hint)
+        return z
+
+    forward.__wrapped__ = answer
+    return there_and_back(forward)
+
+
+def _right_root(x, g):
+    root = np.sqrt(np.where(x > 0, x, 1.0))
+    return np.where(x > 0, root, 0.0), np.where(x > 0, g / (2 * root), 0.0)
+
+
+def _where_it_differs(names):
+    """Return a recogniser of mistakes in `safe`.
+
+    It looks at the places at which the value or the gradient is wrong, and distinguishes 0 from
+    the numbers below 0 only for the array _ROOT_X. `names` are the names in the learner's code.
+    """
+
+    def recognise(got, expected):
+        value, gradient = (np.asarray(part, float) for part in got)
+        off, above = np.abs(value - expected[0]), expected[0] > 0
+        wrong = ~(off <= 1e-12 + 1e-9 * expected[0])
+        first = np.array_equal(expected[0], _right_root(_ROOT_X, 1.0)[0])
+        if np.isnan(value[~above]).any():
+            return _IS_NAN
+        if wrong.any():
+            if wrong[above].any():
+                small = np.all(off <= np.where(expected[0] < 1, 0.01, 0.002))
+                return _SMALL if small else _ABOVE
+            return {(1,): _OUTER, (2,): _VALUE_BELOW}.get(
+                tuple(np.flatnonzero(wrong)) if first else (), _NOT_0
+            )
+        if np.any(expected[1]) and not np.any(gradient):
+            return _CUT
+        wrong = ~np.isclose(gradient, expected[1]) & ~above
+        if not wrong.any():
+            return None
+        if np.isfinite(gradient[wrong]).all():
+            return _SLOPED
+        if not first or wrong[1:].all():
+            return _BOTH if names & {"where", "trap"} else _PRODUCT
+        if wrong[2]:
+            return _BELOW_0
+        causes = {"maximum": _TIE, "clip": _BOUND, "abs": _ABS}
+        return next((hint for name, hint in causes.items() if name in names), _AT_0)
+
+    return recognise
+
+
+_BY_VALUE = [
+    edit(
+        _SAFE,
+        f"ag.where(x > 0, 1 / (2 * {_ROOT}), 0.0)",
+        "That is the slope. Return the value: the library computes the gradient itself.",
+    ),
+    edit(
+        _SAFE,
+        "np.nan_to_num(ag.where(x > 0, ag.sqrt(x), 0.0))",
+        "Neither x nor the value of trap is nan: only the gradient is. Replace the input of the square root.",
+    ),
+    edit(
+        _SAFE,
+        "ag.where(x, ag.sqrt(ag.where(x, x, 1.0)), 0.0)",
+        "As a condition, every number but 0 counts as True, even a negative one: write x > 0.",
+    ),
+    edit(
+        _SAFE,
+        f"{_ROOT} - 1",
+        "You subtract 1 everywhere. Subtract it only where x is not above 0, or choose 0 there with a where.",
+    ),
+]
+
+
+@exercise(
+    "04.safe",
+    minutes=4,
+    difficulty="medium",
+    importance=2,
+    question="""
+        Write `safe(x)`: its value is that of `trap(x)`, and wherever x is not above 0, its gradient is 0. x may have any shape.""",
+    stub="""
+        def safe(x):
+            ...""",
+    hints=[
+        "Which number does the square root receive where x is 0, and where x is −1? Which slope does it have there?",
+        "Replace the *input* of the square root, wherever x is not above 0, by a number at which its slope is finite. "
+        "A second `ag.where` does that.",
+        (
+            "Help: the value is 1 where x is not above 0",
+            "There the outer `where` must choose 0, and its condition must test the original x.",
+        ),
+        (
+            "Help: the gradient is wrong only at 0",
+            "Is a condition `x >= 0`? This is true at 0, so the square root still receives the 0.",
+        ),
+    ],
+    solution=f"""
+        def safe(x):
+            return {_SAFE}""",
+    explained="""
+        The second `where` replaces the *input* of the square root. Then the root never receives the 0, and all gradients are finite. You can try both functions in [the playground](playground.ipynb#The-trap-of-where).
+
+        `sqrt(relu(x))` is right too: at 0 and below, the square root passes ∞ back to relu, and the `np.where` in relu's rule replaces it with 0. A rule with `g * (x > 0)` would compute ∞ · 0, which is nan. (The gradient of `sqrt(maximum(x, 0))` at 0 is ∞, because in a tie x gets half of ∞.)""",
+    why="Wherever x is not above 0, x gets 0 and no nan, although the slope of the square root is infinite at 0.",
+    mistakes=[
+        *_BY_VALUE,
+        edit(_ROOT, "ag.sqrt(x)", _BOTH),
+        edit(_INPUT, "ag.where(x >= 0, x, 1.0)", _AT_0),
+        edit(_INPUT, "ag.where(x != 0, x, 1.0)", _BELOW_0),
+        edit(_INPUT, "ag.abs(x)", _ABS),
+        edit(_INPUT, "ag.maximum(x, 0.0)", _TIE),
+        edit(_SAFE, "ag.sqrt(ag.maximum(x, 0.0))", _TIE),
+        edit(_INPUT, "ag.clip(x, 0.0, np.inf)", _BOUND),
+        edit(_SAFE, "ag.sqrt(ag.clip(x, 0.0, np.inf))", _BOUND),
+        edit(_SAFE, "ag.sqrt(x * (x > 0))", _PRODUCT),
+        edit(_SAFE, "ag.sqrt(x)", _IS_NAN),
+        edit(_SAFE, "ag.sqrt(x) * (x > 0)", _IS_NAN),
+        edit(_SAFE, _ROOT, _NOT_0),
+        edit(_SAFE, f"ag.where(x >= 0, {_ROOT}, 0.0)", _OUTER),
+        edit(_SAFE, "ag.sqrt(ag.where(x == 0, 1.0, ag.abs(x))) - (x == 0)", _VALUE_BELOW),
+        edit(_INPUT, "ag.where(x > 0, 1.0, x)", _ABOVE),
+        edit(_INPUT, "ag.maximum(x, 1e-12)", _SMALL),
+        edit(_ROOT, "ag.sqrt(ag.relu(x) + 1e-12)", _SMALL),
+        edit(_ROOT, "ag.sqrt(x.data)", _CUT),
+        edit(_SAFE, f"{_SAFE} + (x - x.detach())", _SLOPED),
+    ],
+)
+def safe(answer):
+    if is_stub(answer):
+        raise NotYet
+
+    def build(d):
+        x = np.asarray(d(*d.shape(0, 1, 2, 3)))
+        return x, np.asarray(d.g(*x.shape))
+
+    ones = np.ones(3)
+    expect_over(
+        _valued(answer) if callable(answer) else answer,
+        _right_root,
+        build,
+        first=[
+            (_ROOT_X, ones),
+            (np.array(0.0), np.array(1.0)),
+            (np.array([[0.25, 0.0], [-0.0, -9.0]]), np.array([[1.0, -2.0], [3.0, 0.5]])),
+            (np.array([1e-12, -1e-12, 1e-16]), ones),
+        ],
+        hints=[
+            *((_valued(wrong), hint) for wrong, hint in map(safe.run, _BY_VALUE)),
+            _where_it_differs(_names(answer)),
+        ],
+        tried=lambda x, g: (
+            f"safe(x) for x = {brief(x)} and the upstream gradient {brief(g)}: (value, gradient of x)"
+        ),
+    )

@@ -10,6 +10,17 @@ import autograd_lib as ag
 from autograd_course.grading import edit
 from autograd_course.grading.causes import own
 from autograd_course.lessons.lesson_04.exercises import (
+    _ABOVE,
+    _AT_0,
+    _BELOW_0,
+    _BOTH,
+    _BOUND,
+    _CUT,
+    _IS_NAN,
+    _NOT_0,
+    _SMALL,
+    _TIE,
+    _VALUE_BELOW,
     CLIP,
     DRILL,
     FROM_Z,
@@ -333,5 +344,115 @@ cases(
         edit("np.where((low <= x) & (x <= high), g, 0)", "g * ((low <= x) & (x <= high))"),
         edit("(low <= x) & (x <= high)", "(low <= x) * (x <= high)"),
         edit("(low <= x) & (x <= high)", "np.logical_and(low <= x, x <= high)"),
+    ],
+)
+
+
+def _trap(x):
+    return ag.where(x > 0, ag.sqrt(x), 0.0)
+
+
+def _masked_input(x):
+    x = ag.where(x > 0, x, 1.0)
+    return ag.where(x > 0, ag.sqrt(x), 0.0)
+
+
+def _without_a_graph(x):
+    with ag.no_grad():
+        return ag.where(x > 0, ag.sqrt(x), 0.0)
+
+
+def _assigned(x):
+    x[x <= 0] = 1.0
+    return ag.sqrt(x)
+
+
+def _nan_to_0(x):
+    z = ag.sqrt(x)
+    return ag.where(np.isnan(z), 0.0, z)
+
+
+cases(
+    "04.safe",
+    wrong=[
+        # both numbers, 0 and below, reach the square root
+        (_trap, own(_BOTH)),
+        (lambda x: np.where(x > 0, np.sqrt(x), 0), own(_BOTH)),
+        (lambda x: ag.where(x > 0, x**0.5, 0.0), own(_BOTH)),
+        (lambda x: ag.where(x >= 0, ag.sqrt(x), 0.0), own(_BOTH)),
+        (lambda x: ag.where(x > 0, ag.where(x > 0, ag.sqrt(x), 1.0), 0.0), own(_BOTH)),
+        (lambda x: ag.where(x > 0, _trap(x), 0.0), own(_BOTH)),
+        (lambda x: ag.where(ag.sqrt(x) > 0, ag.sqrt(x), 0.0), own(_BOTH)),
+        (_nan_to_0, own(_BOTH)),
+        # only 0, or only numbers below 0
+        (lambda x: ag.where(x >= 0, ag.sqrt(ag.where(x >= 0, x, 1.0)), 0.0), own(_AT_0)),
+        (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x < 0, 1.0, x)), 0.0), own(_AT_0)),
+        (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x == 0, 1.0, x)), 0.0), own(_BELOW_0)),
+        (lambda x: ag.where(x > 0, ag.sqrt(x + (x <= 0)), 0.0), own(_BELOW_0)),
+        (lambda x: ag.where(x > 0, ag.sqrt(x + 1e-12), 0.0), own(_BELOW_0)),
+        (lambda x: np.sqrt(np.maximum(x, 0)), own(_TIE)),
+        (lambda x: ag.where(x > 0, ag.sqrt(x.clip(0, 1e9)), 0.0), own(_BOUND)),
+        # the value
+        (lambda x: x.sqrt(), own(_IS_NAN)),
+        (lambda x: ag.relu(ag.sqrt(x)), own(_IS_NAN)),
+        (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x > 0, x, 1.0)), np.nan), own(_IS_NAN)),
+        (_masked_input, own(_NOT_0)),
+        (lambda x: _trap(ag.where(x > 0, x, 1.0)), own(_NOT_0)),
+        (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x > 0, x, 1.0)), -1.0), own(_NOT_0)),
+        (lambda x: ag.sqrt(ag.relu(x) + 1e-12), own(_NOT_0)),
+        (lambda x: ag.sqrt(ag.abs(x)), own(_VALUE_BELOW)),
+        (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x > 0, x, 1.0)), x), own(_VALUE_BELOW)),
+        (lambda x: ag.where(x > 0, 0.0, ag.sqrt(ag.where(x > 0, x, 1.0))), own(_ABOVE)),
+        (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x > 1, x, 1.0)), 0.0), own(_ABOVE)),
+        (lambda x: ag.where(x > 0, ag.sqrt(ag.softplus(x)), 0.0), own(_ABOVE)),
+        (lambda x: ag.where(x > 0, ag.sqrt(ag.clip(x, 1e-6, None)), 0.0), own(_SMALL)),
+        (lambda x: ag.where(x > 1e-12, ag.sqrt(ag.where(x > 1e-12, x, 1.0)), 0.0), own(_SMALL)),
+        (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x > 0, x, 1.0)) + 1e-8, 0.0), own(_SMALL)),
+        # no gradient
+        (lambda x: _trap(x).detach(), own(_CUT)),
+        (lambda x: np.where(x.data > 0, np.sqrt(x.data), 0.0), own(_CUT)),
+        (_without_a_graph, own(_CUT)),
+        # the form of the result
+        (lambda x: print(_trap(x)), "own: returned None"),
+        (lambda x: _trap, "own: returned a function"),
+        (lambda x: ag.sqrt(x[x > 0]), "own: one entry for each entry"),
+        (lambda x: 0.0, "own: one entry for each entry"),
+        (
+            lambda x: [ag.sqrt(entry) if entry > 0 else 0.0 for entry in x],
+            "own: one entry for each entry",
+        ),
+        # errors
+        (lambda x: ag.sqrt(x) if x > 0 else 0.0, "error: truth of an array"),
+        (lambda x: torch.where(x > 0, torch.sqrt(x), 0.0), "error: name of another library"),  # noqa: F821
+        (lambda x: where(x > 0, sqrt(x), 0.0), "error: name of NumPy"),  # noqa: F821
+        (lambda g, z, x: np.where(x > 0, g / (2 * z), 0), "error: arguments"),
+        (lambda x: ag.where(x > 0, ag.sqrt(x.clamp(min=0)), 0.0), "none | use clip"),
+        (_assigned, "none | use where"),
+        (np.ones(3), "not a function"),
+    ],
+    accepted=[
+        "lambda x: np.where(x > 0, np.sqrt(np.where(x > 0, x, 1)), 0)",
+        "lambda v: ag.where(v <= 0, 0, ag.sqrt(ag.where(v <= 0, 7.0, v)))",
+        "lambda x: (x > 0) * ag.sqrt(ag.where(x > 0, x, 1.0))",
+        "lambda x: ag.sqrt(ag.where(x.data > 0, x, 1.0)) * (x.data > 0)",
+        "lambda x: ag.sqrt(ag.relu(x))",
+        "lambda x: ag.sqrt(ag.where(x > 0, x, 0.0))",
+        "lambda x: ag.where(x > 0, ag.where(x > 0, x, 1.0) ** 0.5, 0.0)",
+        "lambda x: ag.where(x > 0, ag.exp(0.5 * ag.log(ag.where(x > 0, x, 1.0))), 0.0)",
+        "lambda x: ag.where(x > 0, ag.sqrt(x * (x > 0) + (x <= 0)), 0.0)",
+        "lambda x: ag.sqrt(ag.where(x > 0, x, 1.0)) - (x <= 0)",
+        "lambda x: ag.where(x > 0, ag.sqrt(ag.where(x == 0, 1.0, ag.abs(x))), 0.0)",
+        "lambda x: ag.where(x > 0, ag.sqrt(ag.maximum(x, np.finfo(float).tiny)), 0.0)",
+        "lambda x: ag.where(np.sign(x) == 1, np.where(np.sign(x) == 1, x, 1.0).sqrt(), 0 * x)",
+        """
+        def safe(x):
+            above = x > 0
+            root = ag.where(above, x, 1.0).sqrt()
+            return ag.where(above, root, np.zeros(x.shape))""",
+        """
+        safe = ag.elementwise(
+            lambda x: np.sqrt(np.maximum(x, 0)),
+            lambda g, z, x: np.where(x > 0, g / np.where(x > 0, 2 * z, 1), 0),
+        )""",
     ],
 )
