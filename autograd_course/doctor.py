@@ -10,10 +10,13 @@ from importlib.metadata import PackageNotFoundError, requires, version
 
 
 def installation():
-    """Check that all packages that the lessons need are installed, and return a Verdict.
+    """Check that all packages that the lessons need are installed.
 
-    The Verdict is "right" and lists the versions found, or it is "wrong" and lists the packages
-    that are missing or too old, with the command that installs them.
+    Returns
+    -------
+    Verdict
+        It is "right" and lists the versions found, or it is "wrong" and lists the packages that are
+        missing or too old, with the command that installs them.
     """
     from .grading import Verdict
 

@@ -26,6 +26,11 @@ def checkpoint(f):
     -------
     callable
         A function that takes the same arguments as `f` and returns the same results.
+
+    Raises
+    ------
+    TypeError
+        If `f` is not callable.
     """
     check_function("checkpoint", f)
 

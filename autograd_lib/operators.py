@@ -225,8 +225,18 @@ def _len(self):
 def item(self):
     """Return the only element of this Tensor as a Python number.
 
-    Raise ValueError if the Tensor does not have exactly one element, and TypeError if the number
-    would be treated as a constant inside a function that is being differentiated or compiled.
+    Returns
+    -------
+    float, int or bool
+        The element, in the Python type of its dtype.
+
+    Raises
+    ------
+    ValueError
+        If the Tensor does not have exactly one element.
+    TypeError
+        If the number would be treated as a constant inside a function that is being differentiated
+        or compiled.
     """
     if self.level and not is_constant(self):
         _reject(

@@ -19,7 +19,13 @@ class Stateful:
     """
 
     def state_dict(self):
-        """Return a dict from the name of each array of the state to a copy of the array."""
+        """Return a copy of the state.
+
+        Returns
+        -------
+        dict of str to ndarray
+            A copy of each array, by name.
+        """
         return {name: np.array(array) for name, array in self._state().items()}
 
     def load_state_dict(self, state):

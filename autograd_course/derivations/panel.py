@@ -53,11 +53,20 @@ _EMPTY_BOX = (
 
 
 def derive(name):
-    """Return a widget that shows the derivation `name` and asks for one line at a time.
+    """Show a derivation, and ask for one line at a time.
 
     The learner types each line and checks it, or asks the widget to show it. All these lines are
-    recorded, and appear again when the cell is rerun. If no derivation is called `name`, such as
-    "03.divide", the widget says so.
+    recorded, and appear again when the cell is rerun.
+
+    Parameters
+    ----------
+    name : str
+        The name of the derivation, such as "03.divide".
+
+    Returns
+    -------
+    Panel
+        The widget. If there is no such derivation, it says so.
     """
     registered()
     if name not in DERIVATIONS:

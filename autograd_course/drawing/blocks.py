@@ -39,6 +39,11 @@ def broadcast_blocks(sign, pick=None, **arrays):
         The arrays, by name. If a shape is passed in place of an array, its cells are drawn without
         numbers.
 
+    Returns
+    -------
+    Picture
+        The drawing.
+
     Raises
     ------
     ValueError

@@ -53,6 +53,11 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
         The names of the two weights.
     ahead : bool
         True if the rest of each path is drawn as a thin line.
+
+    Returns
+    -------
+    Picture
+        The drawing.
     """
     step = max(map(len, paths.values())) - 1 if step is None else step
     plot, (lines, levels, low, where) = Axes(BOX, *span), _contours(f, span)
@@ -174,8 +179,15 @@ def _outlined(heights, span):
 def plane(points):
     """Return the points at which `boundary` needs the classifier's probabilities.
 
-    `points` is an array of shape (n, 2). The result is an array of shape (N, 2): the points of a
-    grid that covers the plot, followed by `points`.
+    Parameters
+    ----------
+    points : ndarray
+        The points of the plot, of shape (n, 2).
+
+    Returns
+    -------
+    ndarray
+        The points of a grid that covers the plot, followed by `points`, of shape (N, 2).
     """
     x, y = np.meshgrid(
         *(np.linspace(low, high, n) for (low, high), n in zip(_span(points), (COLUMNS, ROWS)))
@@ -209,6 +221,11 @@ def boundary(points, labels, p, title, pull=None):
     pull : ndarray, optional
         A number from 0 to 1 for each point, which determines the size of the point's mark. By
         default, all marks have the same size.
+
+    Returns
+    -------
+    Picture
+        The drawing.
     """
     span = _span(points)
     title = minus(title)

@@ -19,6 +19,16 @@ def listing(source):
 
     In a comment, a number such as [18] links to the lesson with this number. The name of a row at
     the start of a comment links to the lesson that derives the row.
+
+    Parameters
+    ----------
+    source : str
+        The source, which must be valid Python.
+
+    Returns
+    -------
+    Picture
+        The highlighted source.
     """
     lines = [[] for _ in range(source.count("\n") + 1)]
     for token in tokenize.generate_tokens(io.StringIO(source).readline):

@@ -77,8 +77,17 @@ def derived():
 def table_of_rules(lesson):
     """Return a Picture of all rows that the course has derived by the end of a lesson.
 
-    `lesson` is the number of the lesson, such as "03". The table shows the formula of each row and
-    its rules as they are written in ops.py.
+    The table shows the formula of each row and its rules as they are written in ops.py.
+
+    Parameters
+    ----------
+    lesson : str
+        The number of the lesson, such as "03".
+
+    Returns
+    -------
+    Picture
+        The table, in which the rows of this lesson are marked.
 
     Raises
     ------

@@ -318,12 +318,21 @@ def _text(markdown):
 
 
 def check(name, answer):
-    """Return the Verdict on `answer`, the learner's answer to the exercise `name`.
+    """Check the learner's answer to an exercise, and record whether it is right.
 
-    `name` is the lesson and the short name, such as "05.backward". `answer` is a value, a function
-    or a class, or a tuple of them if the answer has several parts. An error that the answer raises
-    becomes part of the verdict. A right or wrong answer is recorded in the learner's progress. If
-    there is no such exercise, the verdict says so.
+    An error that the answer raises becomes part of the verdict.
+
+    Parameters
+    ----------
+    name : str
+        The lesson and the short name of the exercise, such as "05.backward".
+    answer : object
+        A value, a function or a class, or a tuple of them if the answer has several parts.
+
+    Returns
+    -------
+    Verdict
+        Its `status` is "not yet", "wrong" or "right". If there is no such exercise, it says so.
     """
     name = str(name)
     if re.match(r"\d\d\.", name) and (LESSONS / f"lesson_{name[:2]}").is_dir():
@@ -423,8 +432,27 @@ def yours_or_ours(name, answer, **names):
     """Return the learner's answer if it is right, and otherwise the answer that the solution defines.
 
     An answer counts as right if the check accepts it without a remark. A printed line tells the
-    learner which of the two answers the lesson uses from now on. `names` are the notebook's
-    variables that the solution uses, as in `yours_or_ours("05.backward", backward, order=order)`.
+    learner which of the two answers the lesson uses from now on.
+
+    Parameters
+    ----------
+    name : str
+        The name of the exercise, such as "05.backward".
+    answer : object
+        The learner's answer.
+    **names
+        The notebook's variables that the solution uses, as in
+        `yours_or_ours("05.backward", backward, order=order)`.
+
+    Returns
+    -------
+    object
+        `answer`, or the value that the solution gives to the short name of the exercise.
+
+    Raises
+    ------
+    KeyError
+        If there is no such exercise.
     """
     called = name.partition(".")[2]
     verdict = check(name, answer)

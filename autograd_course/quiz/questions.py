@@ -373,8 +373,17 @@ class Ask(widgets.VBox):
 def predict(name):
     """Show a prediction: boxes for the answer, a choice of confidence, and a button for our answer.
 
-    The learner's first answer is recorded, and is shown when the lesson is opened again. `name` is
-    the name of the prediction, such as "02.both".
+    The learner's first answer is recorded, and is shown when the lesson is opened again.
+
+    Parameters
+    ----------
+    name : str
+        The name of the prediction, such as "02.both".
+
+    Returns
+    -------
+    Panel
+        The widget. If there is no such prediction, it says so.
     """
     registered()
     if name not in PREDICTIONS:
@@ -390,11 +399,21 @@ def predict(name):
 
 
 def recall(lesson):
-    """Show the three opening questions of a lesson, given by its number, such as "02".
+    """Show the three opening questions of a lesson.
 
     The questions are followed by the predictions of earlier lessons that the learner was certain
     about but got wrong, and by the widgets that the functions in BROUGHT_BACK return. Three of
     these predictions are shown at first, and the others after a click on a button.
+
+    Parameters
+    ----------
+    lesson : str
+        The number of the lesson, such as "02".
+
+    Returns
+    -------
+    Panel
+        The widget. If there is no such lesson, it says so.
     """
     registered()
     if lesson not in RECALL:
@@ -449,8 +468,17 @@ def card(lesson):
     """Show a text box for the learner's summary of a lesson, with a button that shows ours.
 
     Such a summary is called a card and has at most six lines. The button shows our card beside the
-    text box. The learner's card is saved while the learner types. `lesson` is the number of the
-    lesson, such as "02".
+    text box. The learner's card is saved while the learner types.
+
+    Parameters
+    ----------
+    lesson : str
+        The number of the lesson, such as "02".
+
+    Returns
+    -------
+    Panel
+        The widget. If there is no such card, it says so.
     """
     registered()
     if lesson not in CARDS:

@@ -187,7 +187,16 @@ def read(key):
 
     Each definition is shown with its purpose and a link to the lesson that derives it. Definitions
     for a second reading are folded, under a title that names the lessons after 10 that they need.
-    `key` is a key of PARTS in order.py, such as "values".
+
+    Parameters
+    ----------
+    key : str
+        A key of PARTS in order.py, such as "values".
+
+    Returns
+    -------
+    Picture
+        The definitions, each with its purpose.
     """
     every, first = of_part(key), len(PARTS[key].lines)
     blocks, words = zip(*map(_block, every))
@@ -257,7 +266,17 @@ def delete_lines(key):
     """Show a slider over the statements in a part of the page, and the results of deleting each.
 
     The chosen statement is deleted from a copy of the engine, and every contract that runs the
-    statement is run again on this copy. `key` is a key of PARTS in order.py, such as "values".
+    statement is run again on this copy.
+
+    Parameters
+    ----------
+    key : str
+        A key of PARTS in order.py, such as "values".
+
+    Returns
+    -------
+    Explorer
+        The widget.
     """
     every = deletable_in(key)
     return explore(lambda line: without(every[line - 1]), line=range(1, len(every) + 1))
@@ -398,7 +417,17 @@ def noticed(statement):
 def predict_deletion(name):
     """Show a question about what the engine does without one of its lines.
 
-    The answer is not recorded. `name` is a key of DELETIONS in order.py.
+    The answer is not recorded.
+
+    Parameters
+    ----------
+    name : str
+        A key of DELETIONS in order.py.
+
+    Returns
+    -------
+    Panel
+        The widget.
     """
     one = DELETIONS[name]
     choices = list(one.shown) if isinstance(one.shown, dict) else None
@@ -417,7 +446,15 @@ def _ask(name, asked):
 def yours_and_ours(name):
     """Draw an exercise's solution beside the engine's definition, and explain how they differ.
 
-    `name` is the name of the exercise, a key of BESIDE in order.py.
+    Parameters
+    ----------
+    name : str
+        The name of the exercise, a key of BESIDE in order.py.
+
+    Returns
+    -------
+    Picture
+        The two columns of code, with the explanation below them.
     """
     registered()
     where, differs = BESIDE[name]

@@ -109,7 +109,18 @@ class Module(Stateful):
         super().__setattr__(name, value)
 
     def forward(self, *args, **kwargs):
-        """Return the output for these inputs. Every subclass must define this method."""
+        """Return the output for these inputs. Every subclass must define this method.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            The arguments of the call of the module.
+
+        Raises
+        ------
+        NotImplementedError
+            If the subclass does not define `forward`.
+        """
         raise NotImplementedError(f"{type(self).__name__} has no forward method; write one")
 
     def named_modules(self, prefix=""):
@@ -125,6 +136,11 @@ class Module(Stateful):
         -------
         list of (str, Module)
             The modules in the order of their attributes.
+
+        Raises
+        ------
+        TypeError
+            If a set or an array contains modules or Tensors.
         """
         return [
             (path, item) for path, item in _walk(prefix, self, set()) if isinstance(item, Module)
@@ -143,6 +159,11 @@ class Module(Stateful):
         -------
         list of (str, Tensor)
             The Tensors in the order of their attributes, each once.
+
+        Raises
+        ------
+        TypeError
+            As for `named_modules`.
         """
         return [
             (path, item) for path, item in _walk(prefix, self, set()) if isinstance(item, Tensor)
@@ -160,6 +181,11 @@ class Module(Stateful):
         -------
         list of (str, Tensor)
             The pairs of `named_tensors` whose Tensor is trainable.
+
+        Raises
+        ------
+        TypeError
+            As for `named_modules`.
         """
         return [
             (path, t)
@@ -168,7 +194,18 @@ class Module(Stateful):
         ]
 
     def parameters(self):
-        """Return a list of the trainable parameters."""
+        """Return the trainable parameters.
+
+        Returns
+        -------
+        list of Tensor
+            The parameters, in the order of `named_parameters`.
+
+        Raises
+        ------
+        TypeError
+            As for `named_modules`.
+        """
         return [tensor for _, tensor in self.named_parameters()]
 
     def zero_grad(self, set_to_none=True):
@@ -211,7 +248,13 @@ class Module(Stateful):
         return self
 
     def eval(self):
-        """Set evaluation mode, in which dropout does nothing, and return this module."""
+        """Set evaluation mode, in which dropout does nothing.
+
+        Returns
+        -------
+        Module
+            This module.
+        """
         return self.train(False)
 
     def to(self, dtype):
@@ -290,6 +333,11 @@ class Module(Stateful):
         -------
         list of (str, ndarray)
             The buffers, module by module.
+
+        Raises
+        ------
+        TypeError
+            If a buffer has been replaced by something other than an array of real numbers.
         """
         return [
             (path, as_array(getattr(module, name), f"buffer {path}"))
@@ -415,7 +463,23 @@ class Neuron(Module):
         self.activation = activation
 
     def forward(self, x):
-        """Return the outputs, of shape (…), for inputs `x` of shape (…, in_features)."""
+        """Return activation(x · weight + bias).
+
+        Parameters
+        ----------
+        x : Tensor or array_like
+            Inputs of shape (…, in_features).
+
+        Returns
+        -------
+        Tensor
+            Outputs of shape (…).
+
+        Raises
+        ------
+        ValueError
+            If the last axis of `x` does not have length in_features.
+        """
         z = _linear(self, x, self.weight) + self.bias
         return self.activation(z) if self.activation else z
 
@@ -450,7 +514,23 @@ class Linear(Module):
         self.bias = _parameter(out_features, in_features, rng, dtype) if bias else None
 
     def forward(self, x):
-        """Return outputs of shape (…, out_features) for inputs `x` of shape (…, in_features)."""
+        """Return x @ weight.T + bias.
+
+        Parameters
+        ----------
+        x : Tensor or array_like
+            Inputs of shape (…, in_features).
+
+        Returns
+        -------
+        Tensor
+            Outputs of shape (…, out_features).
+
+        Raises
+        ------
+        ValueError
+            If the last axis of `x` does not have length in_features.
+        """
         z = _linear(self, x, self.weight)
         return z if self.bias is None else z + self.bias
 
@@ -483,10 +563,24 @@ class Embedding(Module):
         self.weight = Tensor(rows.astype(dtype), requires_grad=True)
 
     def forward(self, x):
-        """Return the rows that the integers `x` select, in the shape (…, embedding_dim).
+        """Return the rows of `weight` that the integers `x` select.
 
-        `x` has shape (…) and contains integers from 0 to num_embeddings − 1. Raise TypeError if it
-        has another dtype, and ValueError if an integer is out of range.
+        Parameters
+        ----------
+        x : Tensor or array_like
+            Integers from 0 to num_embeddings − 1, of shape (…).
+
+        Returns
+        -------
+        Tensor
+            Rows, of shape (…, embedding_dim).
+
+        Raises
+        ------
+        TypeError
+            If `x` does not have an integer dtype.
+        ValueError
+            If an integer is out of range.
         """
         return self.weight[functional.class_indices("Embedding", x, len(self.weight))]
 
@@ -529,9 +623,22 @@ class LayerNorm(Module):
         self.bias = Tensor(0 * ones, requires_grad=True) if elementwise_affine and bias else None
 
     def forward(self, x):
-        """Return `x` normalised over its last axes, times `weight`, plus `bias`.
+        """Return `x`, normalised to mean 0 and variance 1, times `weight`, plus `bias`.
 
-        `x` has shape (…, *normalized_shape). Normalising gives it mean 0 and variance 1.
+        Parameters
+        ----------
+        x : Tensor or array_like
+            Array of shape (…, *normalized_shape).
+
+        Returns
+        -------
+        Tensor
+            Array of the same shape.
+
+        Raises
+        ------
+        ValueError
+            If the last axes of `x` do not have the shape `normalized_shape`.
         """
         return functional.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
 
@@ -707,7 +814,23 @@ class Conv2d(Module):
         self(np.zeros((0, in_channels, kh, kw)))  # raises for arguments that fit no image
 
     def forward(self, x):
-        """Return the convolution of images `x`, which have shape (N, in_channels, H, W)."""
+        """Return the convolution of images `x`.
+
+        Parameters
+        ----------
+        x : Tensor or array_like
+            Images of shape (N, in_channels, H, W).
+
+        Returns
+        -------
+        Tensor
+            Array of shape (N, out_channels, windows down, windows across).
+
+        Raises
+        ------
+        ValueError
+            If `x` has another shape, or the kernel does not fit the padded images.
+        """
         return functional.conv2d(x, self.weight, self.bias, self.stride, self.padding)
 
 
@@ -720,6 +843,13 @@ class MaxPool2d(Module):
         Height and width of the windows.
     stride : int or pair of int, optional
         Distance between windows; None means `kernel_size`.
+
+    Raises
+    ------
+    TypeError
+        If `kernel_size` or `stride` is neither an int nor a pair of ints.
+    ValueError
+        If `kernel_size` or `stride` is less than 1.
     """
 
     def __init__(self, kernel_size, stride=None):
@@ -728,7 +858,23 @@ class MaxPool2d(Module):
         self(np.zeros((0, 1, *size)))  # raises for arguments that fit no image
 
     def forward(self, x):
-        """Return the largest entry of each window of images `x`, which have shape (N, C, H, W)."""
+        """Return the largest entry of each window of images `x`.
+
+        Parameters
+        ----------
+        x : Tensor or array_like
+            Images of shape (N, C, H, W).
+
+        Returns
+        -------
+        Tensor or ndarray
+            Array of shape (N, C, windows down, windows across).
+
+        Raises
+        ------
+        ValueError
+            If `x` has another shape, or the window does not fit the images.
+        """
         return functional.max_pool2d(x, self.kernel_size, self.stride)
 
 
@@ -739,10 +885,31 @@ class AvgPool2d(MaxPool2d):
     ----------
     kernel_size, stride
         As for `MaxPool2d`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for `MaxPool2d`.
     """
 
     def forward(self, x):
-        """Return the mean of each window of images `x`, which have shape (N, C, H, W)."""
+        """Return the mean of each window of images `x`.
+
+        Parameters
+        ----------
+        x : Tensor or array_like
+            Images of shape (N, C, H, W).
+
+        Returns
+        -------
+        Tensor or ndarray
+            Array of shape (N, C, windows down, windows across).
+
+        Raises
+        ------
+        ValueError
+            If `x` has another shape, or the window does not fit the images.
+        """
         return functional.avg_pool2d(x, self.kernel_size, self.stride)
 
 
@@ -750,7 +917,18 @@ class Flatten(Module):
     """Join all axes except the first: (N, C, H, W) becomes (N, C·H·W)."""
 
     def forward(self, x):
-        """Return `x`, of shape (N, …), as a 2-D array with N rows."""
+        """Return `x` as a 2-D array.
+
+        Parameters
+        ----------
+        x : Tensor or array_like
+            Array of shape (N, …).
+
+        Returns
+        -------
+        Tensor or ndarray
+            Array with N rows.
+        """
         return ops.reshape(x, (len(x), int(np.prod(x.shape[1:]))))
 
 
@@ -777,7 +955,23 @@ class Dropout(Module):
         self.p, self.rng = p, as_generator(rng, "Dropout")
 
     def forward(self, x):
-        """Return `x` with random entries set to 0 in training mode, else `x` itself."""
+        """Return `x` with random entries set to 0 in training mode, else `x` itself.
+
+        Parameters
+        ----------
+        x : Tensor or array_like
+            Array of any shape.
+
+        Returns
+        -------
+        Tensor or ndarray
+            Array of the same shape.
+
+        Raises
+        ------
+        TypeError
+            In training mode, if a function that is being compiled calls the layer.
+        """
         return functional.dropout(x, self.p, self.training, rng=self.rng)
 
 
@@ -878,7 +1072,18 @@ class Sequential(Module):
         self.layers = list(layers)
 
     def forward(self, x):
-        """Return the output of the last layer, with `x` as the input of the first layer."""
+        """Return the output of the last layer.
+
+        Parameters
+        ----------
+        x : Tensor or array_like
+            Input of the first layer, in a shape that this layer accepts.
+
+        Returns
+        -------
+        Tensor or ndarray
+            Output of the last layer; `x` itself if there is no layer.
+        """
         for layer in self.layers:
             x = layer(x)
         return x

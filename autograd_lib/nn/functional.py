@@ -38,6 +38,11 @@ def silu(input):
     Tensor or ndarray
         Array of the same shape.
 
+    Raises
+    ------
+    TypeError
+        If `input` does not consist of real numbers.
+
     References
     ----------
     Hendrycks and Gimpel (2016).
@@ -60,6 +65,15 @@ def leaky_relu(input, negative_slope=0.01):
     -------
     Tensor or ndarray
         Array of the same shape.
+
+    Raises
+    ------
+    TypeError
+        If `input` does not consist of real numbers.
+
+    References
+    ----------
+    Maas et al. (2013).
     """
     input = _as_input(input, "leaky_relu: input")
     return ops.where(input > 0, input, negative_slope * input)

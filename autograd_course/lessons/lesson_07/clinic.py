@@ -236,6 +236,10 @@ class Patient:
 
 
 def source(engine, method):
+    """Return the source of a method of an engine, without its indentation.
+
+    `engine` is a class, and `method` is the name of one of its methods.
+    """
     return textwrap.dedent(inspect.getsource(getattr(engine, method)))
 
 

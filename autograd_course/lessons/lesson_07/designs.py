@@ -195,6 +195,8 @@ class Locals:
 
 
 class Trace:
+    """A value that stores its users, each with the local gradient along the edge to this user."""
+
     def __init__(self, data):
         self.data = data
         self.users = []
@@ -324,6 +326,8 @@ def source(Design):
 
 
 def doubled(n):
+    """Return a function of x that doubles x n times by adding the result to itself."""
+
     def f(x):
         for _ in range(n):
             x = x + x

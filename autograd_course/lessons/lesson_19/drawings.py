@@ -106,6 +106,7 @@ def page(html):
 
 
 def written(text, first="It writes:"):
+    """Show a text that a model has written; its description begins with the line `first`."""
     return Picture(page(escape(text)), f"{first}\n{text}", says_all=True)
 
 

@@ -12,11 +12,13 @@ import autograd_lib as ag
 
 
 def encode(text, letters):
+    """Return the number of each letter of `text`, its place in `letters`, as an array of ints."""
     number = {letter: i for i, letter in enumerate(letters)}
     return np.array([number[letter] for letter in text])
 
 
 def decode(numbers, letters):
+    """Return the text whose letters have these numbers: the inverse of `encode`."""
     return "".join(letters[i] for i in numbers)
 
 
