@@ -13,7 +13,7 @@ from numpy import float32, float64, ndarray
 from .hints import argument_error, reworded
 from .levels import no_grad_level
 from .tape import Tensor, tracer
-from .values import _clock, as_array, copied
+from .values import as_array, clock, copied
 
 _new = object.__new__
 _floats = frozenset({float64, float32})
@@ -400,7 +400,7 @@ def _fast_call(row):
         if params:
             node.params = params
         node.op, node.inputs, node.level = row, (x,), x.level
-        node.values, node.edges, node.number = (a,), edges[1], next(_clock)
+        node.values, node.edges, node.number = (a,), edges[1], next(clock)
         return node
 
     def binary(x, y):
@@ -433,7 +433,7 @@ def _fast_call(row):
         if type(z) not in _floats and not (type(z) is ndarray and z.dtype.kind in "biuf"):
             return record((x, y), {})
         node.op, node.inputs, node.level = row, (x, y), level
-        node.values, node.edges, node.number = (a, b), edges[required], next(_clock)
+        node.values, node.edges, node.number = (a, b), edges[required], next(clock)
         return node
 
     rules = tuple(enumerate(row.rules))

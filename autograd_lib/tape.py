@@ -31,7 +31,7 @@ from numpy import float64, ndarray  # looked up often; np.float64 takes longer
 from . import values as _values
 from .hints import argument_error, explain_arguments
 from .levels import call_recorded, is_recording, no_grad_level
-from .values import Value, _clock, as_array, copied, copy_if_view, unbroadcast
+from .values import Value, as_array, clock, copied, copy_if_view, unbroadcast
 
 tracer = ContextVar("tracer", default=None)  # while `compile` records a call: its trace
 
@@ -84,7 +84,7 @@ class Tensor(Value):
 
     def __init__(self, data, requires_grad=False, name=None):
         self._value = as_array(data, "Tensor")[()]  # 0-d becomes a NumPy scalar, which is faster
-        self.name, self.number = name, next(_clock)
+        self.name, self.number = name, next(clock)
         self._requires_grad = False
         if requires_grad:
             self.requires_grad = True  # the setter checks the dtype and copies the array
@@ -238,7 +238,7 @@ class Tensor(Value):
 def new_tensor(kind, value, level):
     """Return a new Tensor of class `kind` with this value and level, without checking the value."""
     t = object.__new__(kind)
-    t._value, t.level, t.number = value, level, next(_clock)
+    t._value, t.level, t.number = value, level, next(clock)
     return t
 
 

@@ -1,6 +1,6 @@
 """Arrays: conversion, shapes and copies, and how the value of a Tensor is changed.
 
-Every Tensor gets a number from `_clock` when it is created, and so does every change of a value.
+Every Tensor gets a number from `clock` when it is created, and so does every change of a value.
 Comparing two of these numbers shows whether a value was changed after an operation read it.
 """
 
@@ -11,7 +11,7 @@ from weakref import ref
 
 import numpy as np
 
-_clock = count(1)  # numbers Tensors, which orders the backward pass, and dates changes of `.data`
+clock = count(1)  # numbers Tensors, which orders the backward pass, and dates changes of `.data`
 _last_change = 0  # the number of the last change of any value
 # {id of the array that owns the memory: (number of its last change in place, weak reference)}; the
 # reference removes the entry when the array is freed, before another array can get its id.
@@ -102,15 +102,10 @@ def copy_if_view(g):
 # --- Changes of values: dated, and whole or not at all --------------------------------------------
 
 
-def next_number():
-    """Return a creation number that is lower than the number of every Tensor made later."""
-    return next(_clock)
-
-
 def _date_change():
     """Return the next number of the clock, and store it as the number of the last change."""
     global _last_change
-    _last_change = next(_clock)
+    _last_change = next(clock)
     return _last_change
 
 

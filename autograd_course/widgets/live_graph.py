@@ -302,12 +302,12 @@ def _watched(f, args, kwargs):
 
     def see(frame, event, result):
         if event == "call" and frame.f_code is CALL:
-            started.append((len(calls), engine_values.next_number()))
+            started.append((len(calls), next(engine_values.clock)))
             calls.append(None)
         elif event == "return":
             if frame.f_code is CALL:
                 number, start = started.pop()
-                calls[number] = frame.f_locals["self"], start, engine_values.next_number()
+                calls[number] = frame.f_locals["self"], start, next(engine_values.clock)
             elif frame.f_back is here:
                 inner.update(frame.f_locals)
 
