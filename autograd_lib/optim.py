@@ -502,6 +502,8 @@ class LRScheduler(Stateful):
     ----------
     optimizer : Optimizer
         The optimizer whose learning rates are set.
+    **settings : float
+        Numbers that become attributes of the schedule.
 
     Raises
     ------
@@ -513,14 +515,15 @@ class LRScheduler(Stateful):
 
     setting_names = ()  # the numbers that are saved with the state
 
-    def __init__(self, optimizer):
+    def __init__(self, optimizer, **settings):
         if not isinstance(optimizer, Optimizer):
             raise TypeError(
                 f"{type(self).__name__}: the first argument must be an optimizer, "
                 f"got {type(optimizer).__name__}"
             )
         self.optimizer = optimizer
-        commit(self._changes_at(0, [group["lr"] for group in optimizer.param_groups]))
+        base_lrs = [group["lr"] for group in optimizer.param_groups]
+        commit(self._changes_at(0, base_lrs, **settings))
 
     def step(self):
         """Advance `last_epoch` by 1, and set the learning rates for the new epoch."""
@@ -530,8 +533,10 @@ class LRScheduler(Stateful):
         """Return the changes, for `commit`, that set the schedule and its optimizer to `epoch`.
 
         The changes also set `base_lrs` and the attributes in `settings`. Raise TypeError or
-        ValueError if the factor at `epoch` is not a finite number >= 0.
+        ValueError if a setting is out of range, or the factor at `epoch` is not a finite number
+        >= 0.
         """
+        _check_settings(self, settings)
         after = copy(self)
         vars(after).update(settings)
         factor = after._factor(epoch)
@@ -554,7 +559,6 @@ class LRScheduler(Stateful):
 
     def _changes(self, state):
         settings = {name: state[name].item() for name in self.setting_names}
-        _check_settings(self, settings)
         return self._changes_at(
             int(state["last_epoch"]), state["base_lr"].ravel().tolist(), **settings
         )
@@ -604,9 +608,7 @@ class StepLR(LRScheduler):
     setting_names = ("step_size", "gamma")
 
     def __init__(self, optimizer, step_size, gamma=0.1):
-        _check_settings(self, {"step_size": step_size, "gamma": gamma})
-        self.step_size, self.gamma = step_size, gamma
-        super().__init__(optimizer)
+        super().__init__(optimizer, step_size=step_size, gamma=gamma)
 
     def _factor(self, epoch):
         return self.gamma ** (epoch // self.step_size)
@@ -638,9 +640,7 @@ class CosineAnnealingLR(LRScheduler):
     setting_names = ("T_max",)
 
     def __init__(self, optimizer, T_max):
-        _check_settings(self, {"T_max": T_max})
-        self.T_max = T_max
-        super().__init__(optimizer)
+        super().__init__(optimizer, T_max=T_max)
 
     def _factor(self, epoch):
         return (1 + math.cos(math.pi * epoch / self.T_max)) / 2
