@@ -365,12 +365,13 @@ def reworded(error, row, name, details=""):
     Returns
     -------
     Exception
-        The error, to be raised. Its type is that of `error` if this is ValueError, IndexError or
-        AxisError, and TypeError otherwise.
+        The error, to be raised. It is an AxisError, IndexError or ValueError if `error` is, and a
+        TypeError otherwise.
     """
-    kept = type(error) in (ValueError, IndexError, np.exceptions.AxisError)
+    kinds = [np.exceptions.AxisError, IndexError, ValueError]  # an AxisError is also the other two
+    kind = next((kind for kind in kinds if isinstance(error, kind)), TypeError)
     text = plain_words(error).removeprefix(f"{row}: ")
-    return (type(error) if kept else TypeError)(f"{name}: {text}{details * (', got ' not in text)}")
+    return kind(f"{name}: {text}{details * (', got ' not in text)}")
 
 
 def as_generator(rng, name):

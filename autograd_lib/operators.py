@@ -258,6 +258,7 @@ def _repr(self):
     value = to_array(self)
     if isinstance(value, Tensor):
         text = f"of shape {value.shape}, being compiled"
+        value.trace.texts.add(text)
     elif value.ndim:
         text = np.array2string(value, separator=", ", prefix="Tensor(")
     else:

@@ -494,6 +494,10 @@ log_softmax = primitive(_log_softmax,
 # fmt: on
 
 
+class NegativeClass(IndexError):
+    """Raised by `nll_loss` for a target below 0, which `cross_entropy` may ignore."""
+
+
 def _nll_loss(x, target):
     n = getattr(target, "size", None)
     if x.ndim != 2 or n != len(x) or target.ndim != 1 or target.dtype.kind not in "iu":
@@ -503,7 +507,7 @@ def _nll_loss(x, target):
             f"{getattr(target, 'dtype', type(target).__name__)}"
         )
     if n and np.minimum.reduce(target) < 0:
-        raise IndexError(f"expected target >= 0, got the class {target.min()}")
+        raise NegativeClass(f"expected target >= 0, got the class {target.min()}")
     picked = x[np.arange(n), target]
     # A float16 may not hold the sum.
     return -np.add.reduce(picked) / n if x.itemsize > 2 else -picked.mean()

@@ -76,7 +76,7 @@ PARTS = {
                 "most Tensors share are stored on the class, so that a new Tensor is cheap.",
             ),
             (
-                "values:_clock levels:_levels levels:no_grad_level levels:_no_grad_blocks values:_last_change "
+                "values:clock levels:_levels levels:no_grad_level levels:_no_grad_blocks values:_last_change "
                 "values:_array_changes rows:_new rows:_floats rows:_scalars",
                 "05 The order of visits",
                 "These are two counters that only increase. The first numbers the Tensors and "
@@ -340,7 +340,7 @@ PARTS = {
                 "integers to floats.",
             ),
             (
-                "ops:nll_loss ops:_nll_loss*",
+                "ops:nll_loss ops:_nll_loss* ops:NegativeClass",
                 "10 Cross-entropy",
                 "This picks the log-probabilities of the true classes, after a check that "
                 "these classes exist.",
@@ -494,7 +494,7 @@ PARTS = {
         "Forget, and recompute",
         [
             (
-                "checkpoint:checkpoint values:next_number checkpoint:_forget checkpoint:_forgotten checkpoint:_checkpoint",
+                "checkpoint:checkpoint checkpoint:_forget checkpoint:_forgotten checkpoint:_checkpoint",
                 "17 Gradient checkpointing: forget and recompute",
                 "A checkpoint records which rows ran on which inputs, without their results, "
                 "and runs these rows again when the backward pass reaches them.",
@@ -549,7 +549,8 @@ PARTS = {
                 "closes over.",
             ),
             (
-                "compiler/trace:Trace._output compiler/trace:Trace._backward",
+                "compiler/trace:Trace._output compiler/trace:Trace._constant "
+                "compiler/trace:Trace._backward",
                 "20 The backward pass, as lines",
                 "The results are arrays, Tensors, numbers or strings. From each result that "
                 "requires a gradient, a backward pass is recorded in the same way, so its "
@@ -580,7 +581,7 @@ PARTS = {
             ),
             (
                 "compiler/trace:Trace._with_origin compiler/trace:Origin compiler/trace:NO_ORIGIN "
-                "compiler/trace:Trace._caller_of compiler/trace:_formula",
+                "compiler/trace:NOTES compiler/trace:Trace._caller_of compiler/trace:_formula",
                 "20 The backward pass of a layer",
                 "A line of the backward pass has a comment: the formula of its rule, or that two "
                 "gradients are added. To write it, these record which rule is running.",
@@ -658,7 +659,8 @@ PARTS = {
                 "`out`, and the table's `where`.",
             ),
             (
-                "compiler/plan:memory_root compiler/plan:VIEWS compiler/plan:is_user_op",
+                "compiler/plan:memory_root compiler/plan:VIEWS compiler/plan:depends_on_values "
+                "compiler/plan:is_user_op",
                 "20 A buffer reused too early (optional)",
                 "A view shares the memory of another line, so the buffer must wait for the readers "
                 "of both. A row of your own may return one of its arguments, so its arguments keep "

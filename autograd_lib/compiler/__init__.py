@@ -13,6 +13,7 @@ import numpy as np
 from .. import nn
 from ..hints import check_function
 from ..levels import is_recording
+from ..ops import NegativeClass
 from ..tape import Tensor, tracer
 from .program import Program
 from .signature import signature
@@ -57,8 +58,9 @@ class compile:
     Notes
     -----
     - Another program is recorded if an argument has a new structure, shape or dtype, or is a
-      different int, string or Module, and after a call of `train()` or `eval()` on any Module. The
-      value of a float is read at every call, like that of an array.
+      different int, string or Module, after a call of `train()` or `eval()` on any Module, and when
+      `cross_entropy` ignores a target for the first time. The value of a float is read at every
+      call, like that of an array.
     - Tensors that `f` closes over, such as the parameters of a model, are inputs of the program, so
       an optimizer may change them.
     - Examples of constants are a global number or array, an attribute that is not a Tensor, the
@@ -138,12 +140,15 @@ class compile:
         program = self.programs.get(key)
         if program is None or not program.fits():
             try:
-                program = self.programs[key] = self._record(key, args, kwargs)
+                program = self.programs[key] = self._record(key, leaves, args, kwargs)
             except OuterTransform:  # the derivative that is being computed needs the calls of f
                 return self.f(*args, **kwargs)
         self._last = program
         try:
             out = program.run(leaves)
+        except NegativeClass:  # until now, cross_entropy has ignored no target: record it again
+            del self.programs[key]
+            return self(*args, **kwargs)
         except Exception as error:
             self.f(*args, **kwargs)  # if the arguments are wrong, f raises its own error here
             raise RuntimeError(
@@ -156,12 +161,13 @@ class compile:
             self._compare("the result", out, self.f(*args, **kwargs))
         return out
 
-    def _record(self, key, args, kwargs):
+    def _record(self, key, leaves, args, kwargs):
         """Record the call of `f` with these arguments, and return its Program.
 
         The caller stores the program in `self.programs` under `key`. This method removes programs
-        from `self.programs` that can no longer be used. Raise TypeError if there are MAX_PROGRAMS
-        other programs for the same Modules.
+        from `self.programs` that can no longer be used. Raise TypeError, before `f` is called, if
+        there are MAX_PROGRAMS other programs for the same Modules. `leaves` are those of the
+        arguments.
         """
         # Forget programs that cannot run again: those recorded before the last train() or eval(),
         # whose count is the last part of a key, and those of Modules that are gone.
@@ -170,17 +176,18 @@ class compile:
             for other, program in self.programs.items()
             if other[-1] == key[-1] and all(module() is not None for module in other[1])
         }
-        # First, because under an outer transform f itself is called, however many programs there are.
-        program = Program(self.f, args, kwargs)
         # Count the programs of the same Modules only: a loop may train many models, and each needs
         # its own. A program with this key does not fit any more and is replaced: it does not count.
-        if sum(other[1] == key[1] and other != key for other in self.programs) >= MAX_PROGRAMS:
+        # An argument of an outer transform needs no program, because Program raises OuterTransform.
+        if sum(
+            other[1] == key[1] and other != key for other in self.programs
+        ) >= MAX_PROGRAMS and not any(isinstance(x, Tensor) and x.level for x in leaves):
             raise TypeError(
                 f"compile: {self.__name__} already has the maximum of {MAX_PROGRAMS} programs; this call "
                 "needs another, because a shape, a dtype, an int or a string changes from call to call; "
                 "pass a float or an array for a number that changes"
             )
-        return program
+        return Program(self.f, args, kwargs)
 
     def _compare(self, path, result, expected):
         """Raise RuntimeError if the result of a program differs from that of the function.

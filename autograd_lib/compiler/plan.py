@@ -67,15 +67,7 @@ def assign_buffers(lines, returned, new_name):
         For the creation number of each line that writes into a buffer, the name of the buffer.
     """
     # Everything goes by the root: a buffer is in use as long as its value or a view of it is read.
-    # A row of the user may return or keep an argument, so none of its arguments is in a buffer. And
-    # an index that is an argument may be a number at one call, which gives a view, and an array of
-    # shape () at another, which gives a copy.
-    read_freely = [
-        x
-        for node in lines
-        if is_user_op(node.op) or node.op is ops.getitem and len(node.reads) > 1
-        for x in node.reads
-    ]
+    read_freely = [x for node in lines if depends_on_values(node) for x in node.reads]
     held = {x.root.number for x in [*returned, *read_freely]}
     last_reader = {x.root.number: node for node in lines for x in node.reads}
     buffers, out, free = {}, {}, {}  # free: names as keys, in the order in which they became free
@@ -126,6 +118,20 @@ def memory_root(node):
     shared = [x for x in node.reads if np.may_share_memory(x._value, node._value)]
     # One is enough, because a result is a view of one array.
     return shared[0].root if shared else node
+
+
+def depends_on_values(node):
+    """Return True if the recorded call of the line `node` does not show what later calls do.
+
+    Such a line calls a row of the user, or reads an index that a program reads at every call.
+
+    - It may raise an error in a later call, so it stays in the program even if no result is
+      computed from it.
+    - Its result may or may not be in the memory of an argument, so no argument is in a buffer. A
+      row of the user may return or keep an argument. `x[i]` is a view of `x` if `i` is a number,
+      and a copy if `i` is an array of shape ().
+    """
+    return is_user_op(node.op) or node.op is ops.getitem and len(node.reads) > 1
 
 
 def is_user_op(row):

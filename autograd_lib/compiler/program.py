@@ -136,17 +136,16 @@ def _values(inputs):
 def _shared_rule(backward, saved):
     """Return a rule that all inputs share: `rule(k, g)` returns the gradient at position `k`.
 
-    `backward(g, *saved)` returns a list of all gradients. In every backward pass the tape requests
-    the gradients in order, each of them once. So the rule calls `backward` when `k` is 0, and
-    releases each gradient when it returns it. Any further arguments of the rule, which are the
+    `backward(g, *saved)` returns all gradients. In every backward pass the tape requests them in
+    order, each of them once. So the rule calls `backward` when `k` is 0, and releases each gradient
+    when it returns it. Any further arguments of the rule, which are the
     result and the inputs, are ignored.
     """
     grads = []
 
     def rule(k, g, *_):
         if k == 0:
-            grads[:] = backward(g, *saved)
-        gx, grads[k] = grads[k], None
-        return gx
+            grads[:] = reversed(backward(g, *saved))
+        return grads.pop()
 
     return rule

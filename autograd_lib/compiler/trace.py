@@ -39,7 +39,7 @@ from ..operators import zero_gradient
 from ..rows import traced_in
 from ..tape import Tensor, leaf_gradients, match_input, new_tensor, to_array
 from ..values import as_array
-from .plan import UFUNCS, is_user_op, memory_root
+from .plan import UFUNCS, depends_on_values, is_user_op, memory_root
 from .signature import with_stand_ins
 from .traced import PYTHON_NUMBERS, PYTHON_ROWS, Traced, mapped, value_of
 
@@ -50,6 +50,12 @@ ENGINE = __name__.partition(".")[0]
 # written beside the first of these lines, and beside the others.
 Origin = namedtuple("Origin", "call of first_comment comment")
 NO_ORIGIN = Origin(None, None, "", "")
+# {code of a function of the engine that computes lines itself: the comment beside these lines}. In
+# backward_pass this is the line `ledger[key] + gx`, the gradient of its variable `x`.
+NOTES = {
+    tape.backward_pass.__code__: "the gradients of two paths are added",
+    levels.call_recorded.__code__: "checkpoint: computed again",
+}
 
 
 class OuterTransform(BaseException):
@@ -94,6 +100,8 @@ class Trace:
     refused : list of TypeError
         The errors raised because the function tried to read a value that differs in later calls.
         The function may have caught them.
+    texts : set of str
+        The texts that the function has got for values that differ in later calls.
     name : str
         The name of the outermost function of the user that has a valid name, else "program".
     inputs : list of Traced
@@ -109,8 +117,8 @@ class Trace:
     backward : dict of int to tuple
         For the position of each output that requires a gradient, the result of `_backward`.
     checks : list of Traced
-        The lines of the forward pass that call rows of the user. They may raise an error, so they
-        stay in the program even if no result is computed from them.
+        The lines of the forward pass that may raise an error in a later call (`depends_on_values`).
+        They stay in the program even if no result is computed from them.
     names : dict of int to str
         For the creation number of a Traced, the name of the user's variable that contains it.
     constant_names : dict of int to (str, object)
@@ -124,10 +132,9 @@ class Trace:
         self.level, self.grad_level, self.is_open = levels.new_level(), levels.new_level(), True
         self.is_recording = levels.is_recording()
         self.inputs, self.stand_ins, self.closed, self.outputs = [], [], [], []
-        self.names, self.constant_names, self.originals = {}, {}, {}
+        self.names, self.constant_names, self.originals, self.texts = {}, {}, {}, set()
         # `refused`; the numbers of the calls of rules; the origin of the lines that are added now.
         self.refused, self._rule_calls, self._origin = [], count(), NO_ORIGIN
-        self._gradient_of = {}  # {creation number of what a rule returned: the value it is for}
         # {id of a Tensor in `closed`: its input}, {what a line computes: the line}, {content of a
         # constant array: its copy}.
         self._closed_inputs, self._lines, self._copies = {}, {}, {}
@@ -174,19 +181,9 @@ class Trace:
                 "compile: the function changes a list or dict in its arguments, but a compiled "
                 "program cannot repeat that change; return the new value instead"
             )
-        self.structure = mapped(
-            self._output,
-            out,
-            # An argument as a key is not possible: a set of it is refused.
-            lambda key: self._output({key}) if isinstance(key, Tensor) and key.level else key,
-        )
+        self.structure = mapped(self._output, out, lambda key: mapped(self._constant, key))
         # Only the lines so far: those of the backward passes do not belong to the forward function.
-        # A line whose index is an argument may raise too.
-        self.checks = [
-            line
-            for line in self._lines.values()
-            if is_user_op(line.op) or line.op is ops.getitem and len(line.reads) > 1
-        ]
+        self.checks = list(filter(depends_on_values, self._lines.values()))
         self.backward = {
             i: self._backward(z)
             for i, z in enumerate(self.outputs)
@@ -249,21 +246,34 @@ class Trace:
 
         Raise TypeError if a compiled function cannot return an object of this type.
         """
-        if not isinstance(x, (Tensor, np.ndarray, np.generic, float, int, str, type(None))) or (
-            isinstance(x, str) and ", being compiled" in x  # the text of a Traced
-        ):
+        if not isinstance(x, (Tensor, np.ndarray, np.generic, float, int, str, type(None))):
             raise TypeError(
-                "compile: the function returns a string that shows an argument, but a program "
-                "cannot change the string; return the argument itself"
-                if isinstance(x, str)
-                else "compile: expected the function to return arrays, Tensors, numbers, strings "
-                f"and None, and tuples, lists and dicts of these, got {type(x).__name__}"
-                + "; an argument cannot be the key of a dict"
-                * isinstance(x, set)
+                "compile: expected the function to return arrays, Tensors, numbers, strings and "
+                f"None, and tuples, lists and dicts of these, got {type(x).__name__}"
             )
         # A Tensor from outside may be returned without any call of a row, so it is no input yet.
-        self.outputs.append(self.input_of(x) if isinstance(x, Tensor) else self._copied(x))
+        self.outputs.append(
+            self.input_of(x) if isinstance(x, Tensor) else self._copied(self._constant(x))
+        )
         return len(self.outputs) - 1
+
+    def _constant(self, x):
+        """Return `x`, a key or a constant in the function's result.
+
+        Raise TypeError if it was computed from an argument. A string was if it contains one of the
+        `texts`.
+        """
+        if (
+            isinstance(x, Tensor)
+            and x.level
+            or isinstance(x, str)
+            and any(text in x for text in self.texts)
+        ):
+            raise TypeError(
+                "compile: the function returns a string or the key of a dict that shows an "
+                "argument, but a program cannot change it; return the argument itself as a value"
+            )
+        return x
 
     def _backward(self, z):
         """Record a backward pass from the output `z`, and return (g, positions, gradients).
@@ -402,30 +412,24 @@ class Trace:
         """Wrap `rule`, the rule of argument `i` of `row`, to set the Origin of the lines it adds.
 
         While the wrapped rule runs, `add_line` gives each new line the `_origin` that the wrapper
-        sets: the call of the rule, the input whose gradient the rule computes, and the comments.
-        `_gradient_of` stores this input for a later line that adds two gradients of it. A rule may
-        itself call `grad`, whose rules then run inside it, so the previous `_origin` is restored at
-        the end.
+        sets: the call of the rule, the input whose gradient the rule computes, and the comments. A
+        rule may itself call `grad`, whose rules then run inside it, so the previous `_origin` is
+        restored at the end.
         """
-        formula = _formula(rule)
-        first_comment = f"{row.name}: {formula}" if formula else f"{row.name}, backward"
+        first_comment = f"{row.name}: {_formula(rule) or 'backward'}"
         summed = f"{row.name}: what was broadcast is summed"
 
         def rule_with_origin(g, z, *values, **params):
-            call, x, outer_origin = next(self._rule_calls), values[i], self._origin
+            call, outer_origin = next(self._rule_calls), self._origin
             try:
-                self._origin = Origin(call, x, first_comment, row.name)
+                self._origin = Origin(call, values[i], first_comment, row.name)
                 gx = rule(g, z, *values, **params)
                 # Undo broadcasting here, where it is known for which rule it is done, so that the
                 # tape finds nothing to do. `match_input` reads only these two attributes of a node.
-                self._origin = Origin(call, x, summed, summed)
-                gx = match_input(gx, SimpleNamespace(op=row, values=values), i)
+                self._origin = Origin(call, values[i], summed, summed)
+                return match_input(gx, SimpleNamespace(op=row, values=values), i)
             finally:
                 self._origin = outer_origin
-            # The gradient of a value that no argument reaches is a constant, not a line.
-            if type(line := to_array(gx)) is Traced:
-                self._gradient_of[line.number] = x
-            return gx
 
         return rule_with_origin
 
@@ -433,8 +437,9 @@ class Trace:
         """Return the Origin of the line `node`, which no rule wrapped by `_with_origin` computes.
 
         This is NO_ORIGIN if functions of the user compute the line. The frames of these functions
-        are then kept until the call ends, because the program uses the names of their variables. If
-        the backward pass computes the line to add two gradients, the Origin describes the sum.
+        are then kept until the call ends, because the program uses the names of their variables.
+        Other lines are computed by the backward pass: it adds two gradients of one Tensor, or
+        repeats the calls of a checkpoint. The Origin describes which.
         """
         frame, users = sys._getframe(2), []  # the caller of `add_line`; the user's, innermost first
         # A thread that the user started has frames of its own, which end without `_record`. And a
@@ -444,12 +449,8 @@ class Trace:
             Trace._record.__code__,
             tape.input_gradients.__code__,
         ):
-            if frame.f_code is tape.backward_pass.__code__:
-                # This is its `ledger[key] + gx`, a gradient of the same value; or a line of a
-                # checkpoint that is recorded again, which then gets this comment too.
-                values = [self._gradient_of.get(x.number, x.origin.of) for x in node.reads]
-                of = next((x for x in values if x is not None), None)
-                note = "the gradients of two paths are added"
+            if note := NOTES.get(frame.f_code):
+                of = getattr(frame.f_locals.get("x"), "_value", None)  # see NOTES
                 return Origin(next(self._rule_calls), of, note, note)
             if frame.f_globals.get("__name__", "").partition(".")[0] != ENGINE:
                 users.append(frame)
@@ -544,8 +545,7 @@ def _formula(rule):
 def _rng_states():
     """Return the states of the global random generators of NumPy and Python, to compare them."""
     # legacy=False works for every bit generator. Bytes, because == of arrays is not one bool.
-    of_numpy = mapped(
+    return mapped(
         lambda x: x.tobytes() if isinstance(x, np.ndarray) else x,
-        np.random.get_state(legacy=False),
+        [np.random.get_state(legacy=False), random.getstate()],
     )
-    return of_numpy, random.getstate()

@@ -76,11 +76,14 @@ ZERO_GRADIENT = {
     operator.invert: np.invert,
     round: np.round,
 }
-UNARY = {operator.neg, operator.invert, abs, round}
 # An operator on two Python numbers returns a Python number, which promotes no dtype; a row returns
 # NumPy's. So the operators of a Traced that holds a Python number are rows of their own.
 PYTHON_ROWS = {
-    row: primitive(function, [None] * (n := 2 - (function in UNARY)), [None] * n)
+    row: primitive(
+        function,
+        [None] * (n := 1 if function in {operator.neg, operator.invert, abs, round} else 2),
+        [None] * n,
+    )
     for row, function in {
         ops.add: operator.add,
         ops.subtract: operator.sub,

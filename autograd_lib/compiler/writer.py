@@ -11,6 +11,7 @@ import operator
 import re
 from collections import Counter, defaultdict
 from itertools import count
+from unicodedata import normalize
 
 import numpy as np
 
@@ -221,10 +222,15 @@ class Writer:
         """
         if node.number not in self.named:
             name, x = self.trace.names.get(node.number), node.origin.of
-            if not name and last and last[node.origin.call] is node:
-                # None for a line of the user; a plain array for a constant argument of the row.
-                has_name = isinstance(x, Traced) and x.number in self.named
-                name = f"g_{self.named[x.number]}" if has_name else None
+            if (
+                not name
+                and last
+                and last[node.origin.call] is node
+                # x is None for a line of the user; a plain array for a constant argument of the row.
+                and isinstance(x, Traced)
+                and x.number in self.named
+            ):
+                name = f"g_{self.named[x.number]}"
             self.named[node.number] = self.unique_name(name) if name else self.numbered("t")
         return self.named[node.number]
 
@@ -251,7 +257,11 @@ class Writer:
         # x.sum() reads better than np.sum(x), but a Python number has no methods.
         method = node.op in METHODS and isinstance(value_of(args[0]), (np.ndarray, np.generic))
         # .T reverses all axes, as axes=None and, for a matrix, axes=(1, 0) do.
-        if method and node.op is ops.transpose and list(params.get("axes") or [1, 0]) == [1, 0]:
+        if (
+            method
+            and node.op is ops.transpose
+            and (params.get("axes") is None or list(params["axes"]) == [1, 0])
+        ):
             return f"{texts[0]}.T"
         for name, value in params.items():
             text = self.value_source(value)
@@ -373,6 +383,8 @@ class Writer:
 
         A numeric suffix is added to a name that is already used.
         """
+        # Python normalises identifiers, so two names may be one in the source.
+        name = normalize("NFKC", name)
         # A valid identifier stays as it is, also with letters outside ASCII.
         name = re.sub(r"[^0-9A-Za-z_]", "_", name) if not name.isidentifier() else name
         # `stem` is what a number is added to; a keyword of Python or a digit gets a _ in front.

@@ -727,14 +727,46 @@ def test_errors_are_those_of_the_function_itself():
     with pytest.raises(ValueError, match="cross_entropy: target .* -1 to "):
         f(x, np.array([0, 1, -1]))
     same(f(x, np.array([0, 1, 2])), F.cross_entropy(x, np.array([0, 1, 2])))
-    ignoring = np.array([0, -100, 2])  # take the other branch, after a try
-    with pytest.raises(RuntimeError, match="raised IndexError.* a try block"):
-        f(x, ignoring)
-    f = ag.compile(F.cross_entropy)
-    for target in (ignoring, np.array([0, 1, 2])):  # one program serves both
-        same(f(x, target), F.cross_entropy(x, target))
     with pytest.raises(ValueError, match="matmul"):
         ag.compile(lambda x: ag.matmul(x, np.ones((2, 2))))(np.ones((3, 3)))
+
+    def first_or(x, i):
+        try:
+            return x[i]
+        except IndexError:
+            return x[0]
+
+    f = ag.compile(first_or)
+    f(x, ag.Tensor(1))
+    with pytest.raises(RuntimeError, match="raised IndexError.* a try block"):
+        f(x, ag.Tensor(9))
+
+
+def test_a_target_may_be_ignored_in_any_call():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3, 4))
+    all_kept, ignoring = np.array([0, 1, 2]), np.array([0, -100, 2])
+    for targets in [(all_kept, ignoring, all_kept, ignoring), (ignoring, all_kept)]:
+        f = ag.compile(ag.value_and_grad(F.cross_entropy))
+        for target in targets:
+            same(f(x, target), ag.value_and_grad(F.cross_entropy)(x, target))
+        assert len(f.programs) == 1  # the program of the first ignored target serves all calls
+
+    def losses(x, y, target):
+        return F.cross_entropy(x, y) + 2 * F.cross_entropy(x * x, target)
+
+    f = ag.compile(ag.value_and_grad(losses))
+    for y, target in product([all_kept, ignoring], repeat=2):
+        same(f(x, y, target), ag.value_and_grad(losses)(x, y, target))
+
+
+def test_a_negative_class_of_nll_loss_is_an_error_of_the_function():
+    x = np.zeros((2, 3))
+    f = ag.compile(lambda x, y: ag.nll_loss(x, target=y))
+    f(x, np.array([0, 1]))
+    with pytest.raises(IndexError, match="nll_loss: expected target >= 0, got the class -1"):
+        f(x, np.array([0, -1]))
+    same(f(x, np.array([0, 1])), f.f(x, np.array([0, 1])))
 
 
 def deep(x, c):
@@ -1588,11 +1620,13 @@ def test_the_sign_of_zero_among_constants():
 
 
 def test_too_many_programs_raise_a_helpful_error():
-    f = ag.compile(lambda x, n: x * n)
+    calls = []
+    f = ag.compile(lambda x, n: (calls.append(n), x * n)[1])
     for n in range(16):
         f(np.ones(2), n)
     with pytest.raises(TypeError, match="16 programs.*pass a float or an array"):
         f(np.ones(2), 16)
+    assert calls == [*range(16)]  # the refused call was not recorded
     same(f(np.ones(2), 3), np.full(2, 3.0))  # a program that was dropped before
 
 
@@ -2160,12 +2194,69 @@ def test_an_outer_transform_keeps_its_derivatives():
     )
 
 
-def test_programs_do_not_read_the_variables_of_the_tape():
+def test_names_that_python_normalises_to_one_name():
+    """µ (U+00B5) and ｘ (U+FF58) are written as μ (U+03BC) and x in the source."""
+
+    class Model(nn.Module):
+        def __init__(self):
+            for k, name in enumerate(["\u00b5", "\u03bc", "\uff58"]):
+                setattr(self, name, ag.Tensor([1.0 + k, 2.0], requires_grad=True))
+            self.units = {"\u00b5": np.float64(3), "\uff49\uff46": np.arange(2.0)}
+
+        def forward(self, x):
+            micro, mu, wide = (vars(self)[name] for name in ["\u00b5", "\u03bc", "\uff58"])
+            return ((micro * x + mu * x * x) * wide + self.units["\uff49\uff46"]).sum()
+
+    x, model = np.array([0.5, 3.0]), Model()
+    compiled = ag.compile(lambda x: model(x))
+    same(compiled(x), model(x))
+    (value,), _ = run(compiled.source)["forward"](x, *[p.data for p in model.parameters()])
+    same(value, model(x).data)
+
+    space = {"np": np}
+    exec("def f(\u00b5, *, \uff58):\n    \u03bc2 = \u03bc * x\n    return \u03bc2 + \u00b5", space)
+    compiled = both(partial(space["f"], x=np.ones(2)), x)
+    same(run(compiled.source)["f"](x), compiled(x))
+
+
+def test_a_sum_of_gradients_is_named_after_the_value_that_they_belong_to():
+    """Both rules of a + b return the same line, and so do those of a + c."""
+    xs, k, m = np.ones((3, 2)), np.full(2, 2.0), np.full(2, 3.0)
+    step = ag.compile(
+        ag.value_and_grad(
+            lambda a, b, c, k, m: (np.tanh(a + b) * k + np.tanh(a + c) * m).sum(), (0, 1, 2)
+        )
+    )
+    step(*xs, k, m)
+    assert re.findall(r"(\w+) = .*paths are added", step.source) == ["g_a"]
+
+
+def test_the_lines_of_a_checkpoint_are_marked():
+    noise = ag.elementwise(lambda x: 2 * x, lambda g, z, x: g * 2, name="noise")
+    block = ag.checkpoint(lambda x: (noise(x) * x).sum())
+    compiled = ag.compile(lambda x: block(x))
+    x = ag.Tensor([1.0, 2.0], requires_grad=True)
+    compiled(x).backward()
+    comments = [line.partition("  # ") for line in compiled.source.splitlines()]
+    assert [(line.strip(), note) for line, _, note in comments if "checkpoint" in note] == [
+        ("t4 = noise(x)", "checkpoint: computed again")
+    ]
+    assert ["paths are added" in note for line, _, note in comments if " + " in line] == [True]
+
+
+@pytest.mark.parametrize("axes", [(1, 0), [1, 0], np.array([1, 0]), None, (0, 1), np.array([0, 1])])
+def test_a_transpose_with_axes_of_every_kind(axes):
+    compiled = both(lambda x: np.transpose(x * 2, axes), np.arange(6.0).reshape(2, 3))
+    assert (".T" in compiled.source) == (axes is None or [*axes] == [1, 0])
+    both(lambda x: x.reshape(2, 3, 1).transpose(np.array([2, 0, 1])), np.arange(6.0))
+
+
+def test_programs_read_one_variable_of_the_tape():
     """The trace learns from the rules which lines belong to them; it reads frames only for the
-    names in the user's functions.
+    names in the user's functions, and for the Tensor whose gradients `backward_pass` adds.
     """
     text = Path(plan.__file__).with_name("trace.py").read_text(encoding="utf-8")
-    assert text.count("f_locals") == 1  # in the user's functions, for names
+    assert text.count("f_locals") == 2
 
 
 def test_keyword_arguments_are_read_at_every_call():
@@ -2343,13 +2434,29 @@ def test_an_index_that_is_an_array_of_shape_gives_a_copy():
     [
         lambda x: {x: x * 2},
         lambda x: {x + 1: x},
+        lambda x: {(x, 1): x},
         lambda x: {"log": f"x={x}"},
+        lambda x: {f"x={x}": x},
+        lambda x: {("x", str(x)): x},
         lambda x: [x, str(x)],
     ],
 )
-def test_an_argument_is_neither_a_key_nor_a_text_of_the_result(f):
-    with pytest.raises(TypeError, match="shows an argument|cannot be the key of a dict"):
-        ag.compile(f)(3.0)
+@pytest.mark.parametrize("x", [3.0, ag.Tensor(3.0), ag.Tensor(3.0, requires_grad=True, name="x")])
+def test_an_argument_is_neither_a_key_nor_a_text_of_the_result(f, x):
+    with pytest.raises(TypeError, match="a string or the key of a dict that shows an argument"):
+        ag.compile(f)(x)
+
+
+def test_any_other_string_may_be_in_the_result():
+    def f(x):
+        return {
+            "step 1, being compiled": x * 2,
+            "shown": len(str(x)) > 0,
+            "state": "of 7, being compiled",
+        }
+
+    same(ag.compile(f)(np.ones(2))["step 1, being compiled"], np.full(2, 2.0))
+    assert ag.compile(f)(3.0) == f(3.0)
 
 
 def test_a_tensor_from_outside_may_be_a_key_of_the_result():
