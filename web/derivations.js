@@ -781,7 +781,7 @@ function remember(place, lesson, specs) {
             const said = element("p", {role: "status"});
             asked.replaceWith(line(spec.steps[number], text), said);
             box.focus();
-            said.textContent = shown ? "It comes back once more." : "Right. This line does not come back.";
+            said.textContent = shown ? "You will be asked for this line again in a later lesson." : "Right. You will not be asked for this line again.";
             if (!shown)
                 change(record => record.lines[name][index] = [text, false]);
         }

@@ -110,12 +110,14 @@ function cell(box, place) {
     const id = box.id.replace("cell-id=", ""), hidden = box.querySelector("[data-source]")?.dataset.source;
     const ours = (hidden ?? box.querySelector(".input_area pre").textContent).trim();
     const own = element("span", {className: "live-cell"}), key = `${WORK}${PAGE}/${id}`;
-    const one = {id, place, box, ours, own, key, text: ours, ran: null, once: !!hidden,
+    const one = {id, place, box, ours, own, key, text: ours, ran: null,
                  plays: /^playground\(/.test(ours),       // playground.js makes a text box of it
                  asks: !!hidden && !!box.querySelector(".ask, .derive")};       // a question that the page itself judges
     const kept = read(key);
     const check = /^check\("([^"]+)/m.exec(ours);
-    const does = hidden ? "Answer" : "Run";
+    const shows = /^progress\(/.test(ours);      // the reader's record, which changes: nothing to answer, and never the last run
+    const does = hidden && !shows ? "Answer" : "Run";
+    one.once = !!hidden && !shows;
     one.whole = /^(read|delete_lines|yours_and_ours|patients)\(/.test(hidden);      // a picture, and nothing to answer
     one.button = button(does, () => run(one.check ?? one));
     one.button.setAttribute("aria-label", `${does}, cell ${place + 1}`);
@@ -146,6 +148,8 @@ function cell(box, place) {
         one.status = one.stub.status;
         box.classList.add("live-verdict");
     }
+    for (const note of one.output.querySelectorAll("[data-live]"))      // it named JupyterLab, for pages that run nothing
+        note.textContent = note.dataset.live;
     one.before = [...one.output.childNodes];
     if (kept) {
         show(one, kept.text);

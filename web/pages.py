@@ -191,7 +191,8 @@ MOVING = jinja2.Template(
     """<div class="moves" id="moves-{{ number }}" data-controls="{{ spec }}">
 <div class="controls"></div>
 {%- if not packed.together %}
-<p class="note">On this page, moving one control resets the others. In JupyterLab you can combine them.</p>
+<p class="note" data-live="Moving one control resets the others. To combine them, press Run.">On this page, moving one control
+resets the others. In JupyterLab you can combine them.</p>
 {%- endif %}
 <div class="view">{{ packed.html | safe }}</div>
 {{ below | safe }}
@@ -222,13 +223,14 @@ DERIVING = jinja2.Template(
     autoescape=True,
 )
 
-# Replaces the verdict on a stub, which cannot be filled in on a static page; the first of a page says where it can.
+# These replace what only a running cell can show; the first UNJUDGED of a page says where cells run. On a page that runs
+# cells itself, live.js replaces a note by its attribute data-live.
 UNJUDGED = """<p class="note room">{}Work it out on paper first, then open the hints below.</p>"""
 ELSEWHERE = """<strong>In JupyterLab</strong>, replace the <code>...</code> with your answer and run both cells:
 this one then checks your answer. (<a href="index.html#Installing">Install the course</a>.) """
-UNAIDED = """<p class="note room"><strong>In JupyterLab</strong>, this cell checks your rule.
+UNAIDED = """<p class="note room" data-live="Press Edit to write your rule, then press Run."><strong>In JupyterLab</strong>, this cell checks your rule.
 On this page, work on paper.</p>"""
-GYM = """<p class="note"><strong>In JupyterLab</strong>, you get an endless series of problems.
+GYM = """<p class="note" data-live="To get an endless series of problems, press Answer. Here is one example with its answer."><strong>In JupyterLab</strong>, you get an endless series of problems.
 Here is one example with its answer.</p>"""
 
 # What site.css gives no colour of its own in code: its tags are half of a page's code.
@@ -464,7 +466,8 @@ def moving(packed, number):
     `number` is the number of the picture on its page.
     """
     if not packed["controls"]:
-        return f'{packed["html"]}\n<p class="note">This picture is interactive in JupyterLab.</p>'
+        note = '<p class="note" data-live="To change this picture, press Run.">This picture is interactive in JupyterLab.</p>'
+        return f"{packed['html']}\n{note}"
     spec = json.dumps(
         {"controls": packed["controls"], "together": packed["together"]},
         ensure_ascii=False,

@@ -185,7 +185,8 @@ class FromMemory(widgets.VBox):
                 self.name,
                 [*lines[: self.index], [text, False], *lines[self.index + 1 :]],
             )
-        said = "It comes back once more." if shown else "**Right.** This line does not come back."
+        again = "You will be asked for this line again in a later lesson."
+        said = again if shown else "**Right.** You will not be asked for this line again."
         self.children = [
             *self.children[:-2],
             _standing(self.derivation, self.derivation.steps[self.number], text),

@@ -106,6 +106,8 @@ class Program(NamedTuple):
         text passes none.
     left_out : list of str
         The lines and statements of the text that are left out.
+    remarks : list of str
+        A sentence for each input whose name may be meant as a product or a power, such as nRT.
     """
 
     inputs: dict
@@ -113,6 +115,7 @@ class Program(NamedTuple):
     output: str
     upstream: object
     left_out: list
+    remarks: list
 
 
 def read(text):
@@ -173,7 +176,9 @@ def read(text):
         raise CannotDraw(
             f"There is no input to differentiate with respect to: use a name, {EXAMPLE}, or begin with a line such as x = 2.0."
         )
-    return _begun(Program(inputs, statements, output, pasted.upstream, left_out), free)
+    remarks = [_remark(name, typed) for name in inputs if name in free]
+    remarks = [one for one in remarks if one]
+    return _begun(Program(inputs, statements, output, pasted.upstream, left_out, remarks), free)
 
 
 def _begun(program, free):
@@ -191,6 +196,28 @@ def _begun(program, free):
         if _is_finite(run(begun)):
             return begun
     return program
+
+
+def _remark(name, text):
+    """Return a sentence that says how to write a name as a product or a power, or "".
+
+    In a single line of mathematics, x2, mv2 and nRT may be meant so, but x2 beside x1 is a name.
+    """
+    pieces = re.findall(r"[A-Za-z]\d*", name)
+    if "\n" in text.strip() or "".join(pieces) != name or len(pieces) > 4:
+        return ""
+    vowels = re.search("[aeiou]", name) and not re.search("[A-Z]", name[1:])
+    if len(pieces) == 1:
+        if not re.search("[2-9]", name) or re.search(r"\b[A-Za-z][01]\b", text):
+            return ""
+    elif re.fullmatch("lr|d[a-z]", name) or (len(pieces) > 2 and vowels):
+        return ""
+    factors, powers = (
+        "*".join(re.sub(r"(?<=[A-Za-z])(?=[2-9])", sign, piece) for piece in pieces)
+        for sign in ("*", "**")
+    )
+    power = f" or {powers} for a power" if powers != factors else ""
+    return f"{name} is one name, so it gets one slider. Write {factors} for a product{power}."
 
 
 def _is_finite(computed):

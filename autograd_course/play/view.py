@@ -66,7 +66,7 @@ def picture(program, values, step=0):
             return _step(computed.output, step)
         drawn = _graph(computed.output)
         rows, notes = _table(program, computed)
-    if note := _not_finite(computed):
+    for note in [*program.remarks, *filter(None, [_not_finite(computed)])]:
         notes.insert(0, note)
         rows = f"<p>{escape(note)}</p>{rows}"
     html = f'{drawn.html}<div style="overflow-x:auto">{rows}</div>'

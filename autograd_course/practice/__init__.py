@@ -347,7 +347,7 @@ class Gym(Panel):
             self.miss()
         if good == len(marks):
             word = (
-                "Right. The problem comes back, because your first answer was not right."
+                "Right. You will see this problem again, because your first answer was not right."
                 if self.missed
                 else "Right at the first attempt."
             )

@@ -242,7 +242,7 @@ def _praise(good, sure):
             "guessing": "Right. Read the reason, so that next time it is more than a guess.",
         }.get(sure, "Right.")
     if sure == "certain":
-        return "Worth remembering: it comes back in the next lesson."
+        return "Worth remembering: you will be asked this question again in the next lesson."
     return "Not this time. An answer that surprises you stays longer."
 
 
@@ -450,9 +450,9 @@ def _returning(name):
 
     def praise(good, sure):
         return (
-            "Right. This question does not come back."
+            "Right. You will not be asked this question again."
             if good
-            else "Not yet. The question comes back again."
+            else "Not yet. You will be asked this question again in a later lesson."
         )
 
     question = PREDICTIONS[name]

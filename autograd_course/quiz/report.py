@@ -80,12 +80,12 @@ def _gym(trained):
 
 def _notes(something):
     kept = f"Kept in {record.FILE.name}, in this folder. Delete the file to start over: every lesson runs without it."
-    nothing = "Nothing has been recorded yet. In JupyterLab, your results will appear here."
+    nothing = "Nothing has been recorded yet. After your first answer, run this cell again."
     notes = [kept if something else nothing]
     if back := record.returning():
         notes.insert(
             0,
-            f"Certain but wrong: {', '.join(back)}. These questions come back at the start of a later lesson.",
+            f"Certain but wrong: {', '.join(back)}. You will be asked these questions again at the start of a later lesson.",
         )
     if record.unreadable():
         notes[-1] = (

@@ -315,6 +315,18 @@ def test_a_line_shown_again_comes_back_again():
     assert asked.index == 2
 
 
+def test_a_page_says_the_same_after_a_line_from_memory():
+    script = (Path(derive.__code__.co_filename).parents[2] / "web/derivations.js").read_text(
+        "utf-8"
+    )
+    for shown in (False, True):
+        shown_in("09.matmul", False, True, True)
+        (asked,) = memories("10")
+        asked.keep(asked.line.step.right, shown)
+        said = re.sub("<.*?>", "", asked.children[-1].value).strip()
+        assert "You will" in said and f'"{said}"' in script
+
+
 def test_at_most_two_lines_come_back():
     for name in ["03.divide", "04.tanh", "04.sigmoid"]:
         shown_in(name, True, True)

@@ -405,7 +405,7 @@ def test_gym(lesson):
         box.fill(text)
     boxes[number].press("Enter")
     lesson.wait(
-        "panel => panel.querySelector('[role=status]').innerText.startsWith('Right. The problem comes back')",
+        "panel => panel.querySelector('[role=status]').innerText.startsWith('Right. You will see this problem again')",
         given=panel,
     )
     photograph(lesson, panel, "gym_right")

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import sys
+from itertools import product
 from pathlib import Path
 
 import lab
@@ -172,6 +173,24 @@ def test_a_start_outside_the_domain_is_named():
     drawn = explorer("x = -1.0\ny = log(x)").picture.text
     assert "no finite value at x = −1" in drawn and "not finite here" in drawn
     assert "no finite value" not in explorer("x = 1.0\ny = log(x)").picture.text
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("x2", "Write x*2 for a product or x**2 for a power."),
+        ("0.5mv2", "Write m*v*2 for a product or m*v**2 for a power."),
+        ("nRT", "Write n*R*T for a product."),
+        ("v0 + at", "at is one name, so it gets one slider. Write a*t for a product."),
+        *product(
+            ["x1*w1 + x2*w2", "x_2", "lr*g", "x + dx", "xy", "loss", "h = w2*x\nh + b2"], [""]
+        ),
+    ],
+)
+def test_a_name_that_may_be_a_product_is_explained_below_the_graph(text, told):
+    drawn = explorer(text).picture
+    assert told in drawn.text
+    assert ("one slider" in drawn.html) == bool(told)
 
 
 def test_the_page_draws_the_examples_of_its_sentences():

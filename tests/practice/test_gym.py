@@ -793,7 +793,7 @@ def test_each_box_is_judged_and_can_be_corrected(folder):
     )
     fill(training, training.problem.right)
     training.check()
-    assert "Right. The problem comes back" in training.verdict.value
+    assert "Right. You will see this problem again" in training.verdict.value
     assert record.read()["gym"][training.key] == {"right": 0, "missed": 1, "owed": 2}
 
 

@@ -1005,7 +1005,7 @@ def test_a_prediction_is_asked_kept_and_saved(site, page, tmp_path, monkeypatch)
     box.locator("[type=text]").fill("77")
     box.get_by_label("certain").check()
     box.get_by_text("Reveal").click()
-    said = f"Worth remembering: it comes back in the next lesson. You: 77, {knob}."
+    said = f"Worth remembering: you will be asked this question again in the next lesson. You: 77, {knob}."
     assert (
         box.locator(".verdict").inner_text().startswith(said)
         and box.locator("details").is_visible()

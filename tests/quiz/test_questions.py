@@ -225,7 +225,7 @@ def test_reveal_shows_both_answers_the_reason_and_its_maths():
 @pytest.mark.parametrize(
     "sure, word",
     [
-        ("certain", "Worth remembering: it comes back"),
+        ("certain", "Worth remembering: you will be asked this question again"),
         ("fairly sure", "Not this time"),
         ("guessing", "Not this time"),
         (None, "Not this time"),
@@ -359,11 +359,11 @@ def test_certain_and_wrong_comes_back_until_answered_right():
         and "From lesson 01, where you were certain" in back.children[0].value
     )
     assert "the mean of" in back.children[0].value and "4. What is the mean" in panel.text
-    assert "comes back again" in answer(back, "4")
+    assert "You will be asked this question again" in answer(back, "4")
     press(back)
     assert "Right this time." in answer(back, "6")
     assert len(recall("02").children) == 4, "right after seeing the answer is not from memory"
-    assert "does not come back" in answer(recall("02").children[3], "6")
+    assert "You will not be asked this question again" in answer(recall("02").children[3], "6")
     assert len(recall("02").children) == 3
     assert len(recall("03").children) == 3
 

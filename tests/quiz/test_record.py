@@ -345,7 +345,7 @@ def test_progress_by_lesson(folder):
         "01 Measure a slope: exercises 1 of 2, predictions 1 right of 2",
         "02 Draw the graph: exercises 0 of 1, predictions 1 right of 1",
         "How sure, how right: guessing: 1 of 1 right, certain: 1 of 2 right",
-        "Certain but wrong: 01.mean. These questions come back at the start of a later lesson.",
+        "Certain but wrong: 01.mean. You will be asked these questions again at the start of a later lesson.",
         "Kept in progress.json, in this folder. Delete the file to start over: every lesson runs without it.",
     ]
     assert "●○</span> 1 of 2" in picture.html and picture.html.count("<tr") == 6
