@@ -8,17 +8,21 @@ const PAGE = location.pathname.split("/").at(-1).replace(/\.html$/, "") || "inde
 // --- The page --------------------------------------------------------------------------------------------------------
 
 function prepare() {
-    const bar = live.bar = element("div", {className: "live"});
+    const kept = document.querySelector("main > .live:empty"), bar = live.bar = kept ?? element("div", {className: "live"});
     const note = live.note = element("span", {className: "live-note"});
     const title = [...document.querySelector("main").children].find(one => one.contains(document.querySelector("h1")));
-    (document.querySelector(".front") ?? title).after(bar);
+    if (!kept)
+        (document.querySelector(".front") ?? title).after(bar);
     if (location.protocol === "file:") {
+        document.body.className = "";       // no text box will take the place of the code
         note.append("To run this page, start a web server in its folder: ",
                     element("code", {textContent: "python -m http.server"}), ". Then open the address it prints.");
         return bar.append(note);
     }
-    if (!window.Worker || !window.WebAssembly || !window.DecompressionStream)
+    if (!window.Worker || !window.WebAssembly || !window.DecompressionStream) {
+        document.body.className = "";
         return bar.remove();
+    }
     live.start = button("Run this page", () => run(live.cells.at(-1)));
     live.start.className = "live-start";
     live.stop = button("Stop", stop);

@@ -97,7 +97,7 @@ PAGE = """<!DOCTYPE html>
 <script src="live.js" defer></script>
 {%- endif %}
 </head>
-<body>
+<body{% if page.plays %} class="playing"{% endif %}>
 <main id="main">
 {%- macro turn(end) %}
 <nav class="turn{{ end }}" aria-label="{{ 'Turn' if end else 'Go' }}">
@@ -629,6 +629,11 @@ class Page:
             else self.body
         )
         self.body = self.body.replace(f' font-family="{style.FONT}"', "")  # said once, in site.css
+        if self.runs:  # after the cell with the title; live.js fills it, and nothing below it moves
+            bar = r'(<h1.*?)(?=<div id="cell-id=(?!try-stub))'
+            self.body = re.sub(
+                bar, r'\1<div class="live"></div>\n', self.body, count=1, flags=re.DOTALL
+            )
         self.picture = f"{name}.png"  # shown with a link in a chat
 
 

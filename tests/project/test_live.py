@@ -484,6 +484,39 @@ def test_an_exercise_on_a_phone(browser, address):
         assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
+# Add up how far what is seen moves by itself while a page opens, as browsers measure it.
+SHIFTS = """window.shifts = [];
+new PerformanceObserver(list => list.getEntries().forEach(one => one.hadRecentInput || shifts.push(one.value)))
+    .observe({type: "layout-shift", buffered: true});"""
+
+
+@pytest.mark.parametrize("name", ["index", LESSON, "warm_up", "playground", "engine"])
+def test_nothing_moves_while_a_page_opens(browser, address, name):
+    """Regression: the bar, the buttons and the text box pushed down what was already read."""
+    with browser.new_context(viewport={"width": 1280, "height": 844}, **ONLINE) as context:
+        page = context.new_page()
+        page.add_init_script(SHIFTS)
+        page.goto(f"{address}/{name}.html")
+        page.locator(".live button, .live code").first.wait_for()
+        page.wait_for_timeout(500)
+        assert page.evaluate("shifts.reduce((a, b) => a + b, 0)") < 0.05
+
+
+def test_a_page_that_runs_names_its_own_buttons(visit):
+    """A note of a page does not send the reader to JupyterLab, and the cell that shows the
+    reader's progress can be run again.
+    """
+    page = visit("00_start_here")
+    outputs = page.locator(".code_cell .output_wrapper").all_text_contents()
+    assert "press Run" in "".join(outputs) and "JupyterLab" not in "".join(outputs)
+    (name,) = page.evaluate("""[...document.querySelectorAll(".code_cell")].filter(cell =>
+        cell.querySelector("[data-source^='progress(']")).map(cell => cell.id.replace("cell-id=", ""))""")
+    assert "Nothing has been recorded yet." in press(page, name, "Run")
+    page.evaluate("change(record => record.exercises.push('00.value'))")
+    assert "00" in press(page, name, "Run") and cell(page, name).get_by_role("button").is_visible()
+    page.evaluate("localStorage.clear()")
+
+
 @EVERY_COMMIT
 def test_an_exercise_is_answered_wrong_and_right(running, tmp_path, monkeypatch):
     assert answered(running, "square", "gradient_of_x = 3").startswith("✗ wrong")
