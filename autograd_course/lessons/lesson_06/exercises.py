@@ -151,7 +151,7 @@ _ROUTES = [
         (
             "Help: my three paths add up to 0.5323",
             """
-            That is also the sum of the talk's two paths. Two of your three must go through the arrow from c to ŷ: one reaches c
+            That is also the sum of the talk's two paths. Two of your three paths must go through the arrow from c to ŷ: one reaches c
             from w₃ directly, the other by way of b.""",
         ),
     ],
@@ -283,7 +283,7 @@ CASES = [  # (words, where the parameters start, what their .grad holds, loss, e
         0.001,
     ),
     (
-        "the line from w = 0 and b = 0, on examples with an input of 0, a target of 0, and one that comes twice, "
+        "the line from w = 0 and b = 0, on examples with an input of 0, a target of 0, and one that appears twice, "
         "rate 0.2",
         (0.0, 0.0),
         0.0,
@@ -299,7 +299,7 @@ CASES = [  # (words, where the parameters start, what their .grad holds, loss, e
         [(3.0, 5.0), (30.0, -100.0), (-40.0, 1000.0)],
         0.0001,
     ),
-    ("the line from w = 0.5 and b = 1, on no example", (0.5, 1.0), 2.0, _line, [], 0.1),
+    ("the line from w = 0.5 and b = 1, on no examples", (0.5, 1.0), 2.0, _line, [], 0.1),
     (
         "a sum of 12 different parameters, on 130 examples, rate 0.5",
         tuple(k / 8 - 0.5 for k in range(12)),
@@ -350,7 +350,7 @@ CLEAR, STEP = (
 WALK = "        L = loss(parameters, x, y)\n        backward(L)\n"
 LAST = "\n    for p in parameters:\n        p.data -= rate * p.grad"
 OLD = "The gradients of earlier examples are still in .grad: p.grad = 0.0 for every parameter, at the beginning of each example. (Resetting L.grad changes nothing: each example makes a new L.)"
-ONCE = "Compute the loss of each example after the update for the one before: each example needs a whole training step, update included."
+ONCE = "Compute the loss of each example after the update for the previous example: each example needs a whole training step, update included."
 STILL = "Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the backward pass, and before you reset the gradients? (p -= … only makes a new Value.)"
 ALONE = "Only the gradient moves a parameter: p.data -= rate * p.grad."
 _FROM_L = "Begin the backward pass at L, not at p: backward(L)."
@@ -434,16 +434,16 @@ def _after_if_it_ends(*case):
     importance=3,
     question="""
         Complete `train(parameters, loss, examples, rate)`. For each example (x, y) in turn, do four things: **reset** the old gradients
-        to 0; run the **forward** pass, `L = loss(parameters, x, y)`; run the **backward** pass; and **update** the number of every
-        parameter. The four together are one **training step**.""",
+        to 0; run the **forward** pass, `L = loss(parameters, x, y)`; run the **backward** pass; and **update** the number in
+        every parameter. The four together are one **training step**.""",
     stub="""
         def train(parameters, loss, examples, rate):
             for x, y in examples:
                 L = ...""",
     hints=[
-        "Put one loop before `L = …`, the reset: `for p in parameters: p.grad = 0.0`. After it, put the backward pass, "
-        "`backward(L)`, and a second loop, the update.",
-        "The update is a loop of its own, inside the loop over the examples: `for p in parameters: p.data -= rate * p.grad`.",
+        "Put one loop before `L = …`, for the reset: `for p in parameters: p.grad = 0.0`. After `L = …`, put the "
+        "backward pass, `backward(L)`, and a second loop, for the update.",
+        "The update is a separate loop, inside the loop over the examples: `for p in parameters: p.data -= rate * p.grad`.",
         (
             "Help: the loss does not fall",
             """
@@ -477,7 +477,7 @@ def _after_if_it_ends(*case):
             "",
             STEP,
             f"{STEP}\n            p.grad = 0.0",
-            "The .grad before the first example is old too: reset it first, then run the backward pass.",
+            "The .grad from before the first example is old too: reset it first, then run the backward pass.",
         ),
         edit(CLEAR, "", WALK, WALK + CLEAR, STILL),
         edit(WALK, "", STEP, f"{STEP}\n{WALK}", STILL),
@@ -494,7 +494,7 @@ def _after_if_it_ends(*case):
             "            L = loss(parameters, x, y)\n            backward(L)\n            p.data -= rate * p.grad",
             STEP,
             "",
-            "You run a new backward pass for each parameter, after the one before has moved. First reset every gradient, then run one backward pass, then update every parameter.",
+            "You run a new backward pass for each parameter, after the previous one has moved. First reset every gradient, then run one backward pass, then update every parameter.",
         ),
         edit("rate * p.grad", "p.grad", "That is a step without the learning rate: rate * p.grad."),
         edit(
@@ -515,7 +515,7 @@ def _after_if_it_ends(*case):
         edit(
             "in examples",
             "in examples[::-1]",
-            "Take the examples in the given order: each step begins where the one before ended.",
+            "Take the examples in the given order: each step begins where the previous step ended.",
         ),
         edit(
             STEP,
@@ -530,14 +530,14 @@ def _after_if_it_ends(*case):
         edit(
             "rate * p.grad",
             "rate * p.data",
-            "The gradient moves a parameter, not its own value: rate * p.grad.",
+            "A parameter moves by its gradient, not by its value: rate * p.grad.",
         ),
         edit("rate * p.grad", "rate * (p.data + p.grad)", ALONE),
         edit("rate * p.grad", "rate * p.data * p.grad", ALONE),
         edit(
             "p.data -= rate * p.grad",
             "p.data = -rate * p.grad",
-            "That puts the step in place of the parameter: p.data -= … moves it.",
+            "That replaces the parameter by the step: p.data -= … moves it.",
         ),
         edit(
             "rate * p.grad",
@@ -632,12 +632,12 @@ def _after_if_it_ends(*case):
         edit(
             "rate * p.grad",
             "rate * p.grad ** 2",
-            "The gradient moves a parameter, not its square: rate * p.grad.",
+            "A parameter moves by its gradient, not by the square of the gradient: rate * p.grad.",
         ),
         edit(
             "p.data -= rate * p.grad",
             "p.data = rate * p.grad",
-            "That puts the step in place of the parameter: p.data -= … moves it.",
+            "That replaces the parameter by the step: p.data -= … moves it.",
         ),
         edit(
             "rate * p.grad",
@@ -721,10 +721,8 @@ def right_by_hand(w1, w2, w3, x, y):
 
 B, C = "g if b > 0 else 0.0", "g if c > 0 else 0.0"
 _GATE = "A relu passes 0 if its sum is not above 0. Do both gates, the gate of b and the gate of c, test this?"
-_OWN = "Each branch has a gate of its own: the gate of b tests b, and the gate of c tests c."
-_PLAIN = (
-    "relu and sin of a cell above are for Values. Here use np.sin, np.cos and g if b > 0 else 0.0."
-)
+_OWN = "Each branch has its own gate: the gate of b tests b, and the gate of c tests c."
+_PLAIN = "The relu and sin defined above are for Values. Here, use np.sin, np.cos and g if b > 0 else 0.0."
 _NAMELESS = "ŷ has no variable of its own here: it is 4 * np.sin(b + c)."
 _TRUTH = "The gate is 1 or 0, true or false, and g times this number passes: g if b > 0 else 0.0."
 _ALL = "A gate passes all of g, or nothing: the size of b does not matter."
@@ -757,7 +755,7 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
             return gb * a, gc * a, gb + gc""",
     hints=[
         "g is the second line of the derivation, with $\\hat y = 4 \\sin(b + c)$.",
-        "The relu of b works like a gate, open if b > 0: `gb = g if b > 0 else 0.0`. The same holds for c, with a gate of its own.",
+        "The relu of b works like a gate, open if b > 0: `gb = g if b > 0 else 0.0`. The same holds for c, with its own gate.",
         (
             "Help: right at first, then wrong",
             "In the first test both gates are open. In later tests one or both are closed: if b is 0, what is gb?",
@@ -772,7 +770,7 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
             gb = g if b > 0 else 0.0
             gc = g if c > 0 else 0.0
             return gb * a, gc * a, gb + gc""",
-    explained="Both branches receive the same g, and each relu passes it on or not. `b > 0` is true exactly when `w1 * a + w3 > 0` is true.",
+    explained="Both branches receive the same g, and each relu either passes it on or blocks it. `b > 0` is true exactly when `w1 * a + w3 > 0` is true.",
     why="While both gates are open, w₁ and w₂ receive the same gradient, g·a, and w₃ receives g twice. If one gate closes, w₃ still receives g from the other.",
     mistakes=[
         edit(B, "g", C, "g", _GATE),
@@ -803,7 +801,7 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
             "w1 * g if b > 0 else 0.0",
             C,
             "w2 * g if c > 0 else 0.0",
-            "The local gradient of w₁ is a, which comes in the last line. Only g passes the gate.",
+            "The local gradient of w₁ is a, which is in the last line. Only g passes through the gate.",
         ),
         edit(
             "gb * a, gc * a, gb + gc",
@@ -858,7 +856,7 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
             "g if b > 0 and c > 0 else 0.0",
             C,
             "gb",
-            "Each branch has a gate of its own: if one is closed, the other may still pass g.",
+            "Each branch has its own gate: if one is closed, the other may still pass g.",
         ),
         edit(
             B,
@@ -986,7 +984,7 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
         edit("gb * a, gc * a, gb + gc", "gb + gc, gb * a, gc * a", "The order is w₁, w₂, w₃."),
         edit("a = x * x", "a = x", "a is x²: x * x."),
         edit("a = x * x", "a = 2 * x", "a is x²: x * x."),
-        edit("max(w2 * a", "max(w1 * a", "c has a weight of its own, w₂."),
+        edit("max(w2 * a", "max(w1 * a", "c has its own weight, w₂."),
         edit(
             "np.sin(b + c)",
             "(np.sin(b) + np.sin(c))",
@@ -1079,13 +1077,13 @@ recall(
         (7 + 6) · 2 = **26**: b waits until its gradient is complete.""",
         ),
         Question(
-            "z = relu(x), and the upstream gradient is g = 5. What does the rule send to x, if x is −2? (04)",
+            "z = relu(x), and the upstream gradient is g = 5. What does the rule send to x if x is −2? (04)",
             0.0,
             """
         **0**. Below 0 relu is flat, so nothing passes. Above 0 its slope is 1, so all 5 would pass.""",
         ),
         Question(
-            "x is 3, the gradient is 4, the learning rate is 0.1. Where does one gradient step lead? (01)",
+            "x is 3, the gradient is 4 and the learning rate is 0.1. Where is x after one gradient step? (01)",
             2.6,
             """
         3 − 0.1 · 4 = **2.6**: a step goes against the gradient.""",
@@ -1096,28 +1094,28 @@ recall(
 prediction(
     "06.forget",
     question="""
-        Suppose you leave out the line that resets the gradients. The rest stays: four neurons and 2,000 updates. How many of the
-        forty points are right at the end? And which gradients pile up from step to step: those of the 17 parameters, or
-        those of all values of the graph?""",
+        Suppose you leave out the line that resets the gradients. All else stays the same: four neurons and 2,000 updates. How many of the
+        forty points are right at the end? And which gradients pile up from step to step: those of the 17 parameters, or those
+        of all values in the graph?""",
     answer={"right at the end": "about half", "what piles up": "those of the parameters"},
     choices={
         "right at the end": ["all forty", "thirty-odd", "about half"],
         "what piles up": ["those of the parameters", "those of all values"],
     },
     reveal="""**About half**, 22: the model predicts the same class for every point. Only the gradients **of the parameters**
-        pile up. Every example makes a new graph, whose values start with the gradient 0. But the parameters stay from
+        pile up. Every example makes a new graph, whose values start with gradient 0. But the parameters stay from
         step to step, and their `.grad` accumulates until you reset it.""",
 )
 
 prediction(
     "06.rate",
     question="""
-        Now vary the learning rate from 0.00001 to 0.1, with 500 steps each. At 0.001 the mean squared error went from 10.2 to 0.016.
-        What is it at the end with 0.1, a learning rate a hundred times as large?""",
+        Now vary the learning rate from 0.00001 to 0.1, with 500 steps at each rate. At 0.001 the mean squared error went from 10.2 to 0.016.
+        What is it at the end with a learning rate of 0.1, a hundred times as large?""",
     answer="stuck in between",
     choices=["below 0.016", "stuck in between", "far above 10.2"],
     reveal="""**Stuck in between**, at 1.491. The error cannot grow without bound, because 4 sin lies between −4 and 4.
-        Instead the model dies: slide, and see.""",
+        Instead the model dies: move the slider and see.""",
 )
 
 prediction(
