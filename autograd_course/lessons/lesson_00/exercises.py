@@ -53,13 +53,13 @@ placement(
     [
         Question(
             """$L = c \\cdot c$ with $c = a \\cdot b$, a = 10, b = 5. The gradient of a is 500. An engine writes `grad = …` where it should
-        write `grad += …`. Which gradient of a does it compute?""",
+        write `grad += …`. What gradient does it compute for a?""",
             250,
             "**250**, exactly half: c is used twice, and the second contribution overwrites the first.",
         ),
         Question(
-            """A training loop forgets `zero_grad()`. The gradients of its first three steps would be 1, 2 and 3. Which gradient does its
-        third step use?""",
+            """A training loop never calls `zero_grad()`. By themselves, the gradients of its first three steps would be 1, 2
+            and 3. Which gradient does its third step use?""",
             6,
             "**6**: 1 + 2 + 3, because gradients add up until you reset them.",
         ),
@@ -97,7 +97,7 @@ placement(
             tolerance=0.001,
         ),
         Question(
-            """Fifty steps of a recurrent network multiply a gradient by 0.9 each. What is it multiplied by, in all?""",
+            """Each of fifty steps of a recurrent network multiplies a gradient by 0.9. What is it multiplied by in total?""",
             0.005,
             "By about **0.005**: it has almost vanished.",
             tolerance=0.0011,
@@ -116,7 +116,7 @@ placement(
             "**1**: it needs one pass for each input. Reverse mode needs one for each output.",
         ),
         Question(
-            """x = 3 carries the tangent 1, and y = 4 the tangent 2. What is the tangent of x · y?""",
+            """x = 3 has tangent 1, and y = 4 has tangent 2. What is the tangent of x · y?""",
             10,
             "1 · 4 + 3 · 2 = **10**.",
         ),
@@ -171,7 +171,7 @@ placement(
             "**−1**: at x = 2 the branch for x > 0 ran, and the `if` itself was not recorded.",
         ),
         Question(
-            """Two workers have 30 and 10 rows, and the mean gradients 1 and 5. What is the gradient of the mean over
+            """Two workers have 30 and 10 rows, and mean gradients 1 and 5. What is the gradient of the mean over
         all 40?""",
             2,
             "(30 · 1 + 10 · 5) / 40 = **2**.",
@@ -181,8 +181,8 @@ placement(
 
 prediction(
     "00.empty",
-    question="""x runs along the curve $f(x) = (x - 3)^2 + 5$. At which x is the gradient's bar empty? And what does the
-        *value's* bar show at that moment?""",
+    question="""You move x along the curve $f(x) = (x - 3)^2 + 5$. At which x is the gradient's bar empty? And what does the
+    *value's* bar show there?""",
     answer={"x": 3, "value": 5},
     reveal="""At **x = 3**, the lowest point, the gradient is 0, because the curve is flat there. The value's bar shows **5**.
 
@@ -192,19 +192,19 @@ prediction(
 
 prediction(
     "00.lift",
-    question="""At x = 1 a curve has the value 9 and the gradient −4. Lift the whole curve by 100. At x = 1 the value is now 109.
+    question="""At x = 1 a curve has value 9 and gradient −4. Now lift the whole curve by 100: at x = 1 the value is now 109.
         What is the gradient there?""",
     answer=-4,
     reveal="""Still **−4**. Lifting a curve does not make it steeper: a nudge changes the value by the same amount as before.
 
-        And points of the same height can have different slopes: the curve $(x - 3)^2 + 5$ has the value 9 at x = 1 and at x = 5, but
+        And points at the same height can have different slopes: the curve $(x - 3)^2 + 5$ has value 9 at x = 1 and at x = 5, but
         the gradient is −4 at x = 1 and 4 at x = 5.""",
 )
 
 prediction(
     "00.shapes",
     question="""At x = 3 the *hill* $9 - (x - 3)^2$ has its top. The *plateau* $5 + (x - 3)^3 / 8$ rises on both sides of x = 3.
-        Is the gradient above 0, 0 or below 0 there?""",
+        Is the gradient there above 0, equal to 0, or below 0?""",
     answer={"on the hill": "0", "on the plateau": "0"},
     choices={
         "on the hill": ["above 0", "0", "below 0"],
@@ -294,8 +294,8 @@ def value(answer):
     difficulty="easy",
     importance=3,
     question="""
-        At some point of another curve, the value is 12 and the gradient is −3. From there you move x by 0.02. About what is the
-        value now?""",
+        At some point on another curve, the value is 12 and the gradient is −3. From there you move x by 0.02. What is the value
+        now, approximately?""",
     stub="""
         value_after = ...""",
     hints=[
@@ -347,7 +347,7 @@ def value(answer):
         (-3, "That is the gradient. The question asks for the value."),
         (
             11.28,
-            "You took a share of the value. The change is gradient times nudge, whatever the value is. Add it to 12.",
+            "You took a share of the value. The change is gradient times nudge, regardless of the value. Add it to 12.",
         ),
         (12, "That is the value before the nudge. By how much does it change?"),
     ],
