@@ -67,8 +67,8 @@ prediction(
         (The derivative of √a at 2 is 0.3536.)""",
     answer={"before the first step": 0, "after one step": 0.3536},
     tolerance=0.001,
-    reveal="""**0**, then **0.3536**. Without a step the program is "return 1.41421356", and this number does not depend
-        on a. One step is enough here, because the error of the value is 0 and is a factor of both terms of the
+    reveal="""**0**, then **0.3536**. With no step the program is "return 1.41421356", and this number does not depend on a. One
+    step is enough here, because the error of the value is 0 and is a factor of both terms of the
         tangent's new error.""",
 )
 
@@ -92,8 +92,8 @@ prediction(
 prediction(
     "15.angle",
     question="""
-        Without air a ball flies farthest at 45 degrees. Now the air slows the ball down: in each step its speed
-        v decreases by a thousandth of v². At which angle does the ball fly farthest?""",
+        Without air, a ball flies farthest at 45 degrees. Now the air slows the ball down: in each step its speed v decreases by
+        v²/1000. At which angle does the ball fly farthest?""",
     answer="below 45",
     choices=["below 45", "at 45", "above 45"],
     reveal="""**Below 45**, here just under 40, as the slider and the search below will show.""",
@@ -267,8 +267,8 @@ def _right(program, *pairs):
     difficulty="medium",
     importance=3,
     question="""
-        Fill in the tangent of each method's result. `lift` turns a plain number into a constant Dual, with the
-        tangent 0. For ÷, call the quotient z. Then z · y = x, and you know the tangent of a product, so solve for ż.""",
+        Fill in the tangent of each method's result. `lift` turns a plain number into a constant Dual, with tangent 0. For ÷,
+        call the quotient z. Then z · y = x, and you know the tangent of a product, so solve for ż.""",
     stub="""
         def lift(x):
             return x if isinstance(x, Dual) else Dual(x)
@@ -320,8 +320,8 @@ def _right(program, *pairs):
 
             __radd__, __rmul__ = __add__, __mul__      # 1 + x and 2 * x""",
     explained="""
-        Compare with the rules in the table: `g * y` and `g * x` of multiply, `g / y` and `-g * z / y` of divide. They are
-        the same lines, with a tangent in place of g. (For `1 / x` and for − the class
+        Compare your lines with the rules in the table: `g * y` and `g * x` for multiply, `g / y` and `-g * z / y` for divide.
+        They are the same, with a tangent in place of g. (For `1 / x` and for − the class
         would need more methods of this sort: `__rtruediv__`, `__sub__`, `__rsub__`.)""",
     why="These three lines carry a derivative through every + × ÷ of Duals, however long the loop.",
     mistakes=[
@@ -357,7 +357,7 @@ def _right(program, *pairs):
         edit(
             "else Dual(x)",
             "else Dual(abs(x))",
-            "A plain number may be below 0, and keeps its sign.",
+            "A plain number may be negative and keeps its sign.",
         ),
         edit(
             "else Dual(x)", "else Dual(int(x))", "A plain number may be a fraction: do not use int."
@@ -368,7 +368,7 @@ def _right(program, *pairs):
         edit(
             _OVER,
             "(self.tangent - z * other.tangent) / abs(other.value)",
-            "The denominator y keeps its sign, also below 0: do not use abs.",
+            "The denominator y keeps its sign, also if it is negative: do not use abs.",
         ),
         edit(_TIMES, f"abs({_TIMES})", "A tangent may be negative: do not use abs."),
         edit(_TIMES, f"max(0.0, {_TIMES})", "A tangent may be negative: do not use max."),
@@ -500,7 +500,7 @@ def _right(program, *pairs):
             "self.tangent * other.tangent",
             _OVER,
             "self.tangent / other.tangent",
-            "Tangents are neither multiplied with each other nor divided by each other. Start with the product: which two "
+            "Tangents are neither multiplied nor divided by each other. Start with the product: which two "
             "terms of it have a single ε?",
         ),
         edit(
@@ -579,7 +579,7 @@ for words, function, _ in FUNCTIONS:
     difficulty="medium",
     importance=3,
     question="""
-        f takes an x of shape (n,) and returns an array of shape (m,). Fill in the blanks, so that both functions return its Jacobian, of shape (m, n). `unit` is 1 in one place and 0 elsewhere. `ag.jvp(f, (x,), (v,))` returns a pair, the value and the tangent. `pull(u)` returns a tuple with one gradient for each input.""",
+        f takes an x of shape (n,) and returns an array of shape (m,). Fill in the blanks so that both functions return the Jacobian of f, of shape (m, n). `unit` is 1 in one position and 0 elsewhere. `ag.jvp(f, (x,), (v,))` returns a pair, the value and the tangent. `pull(u)` returns a tuple with one gradient for each input.""",
     stub="""
         def by_columns(f, x):
             columns = [... for unit in np.eye(len(x))]
@@ -657,7 +657,7 @@ for words, function, _ in FUNCTIONS:
         edit(
             _COLUMN,
             "ag.jvp(f, (x,), (np.ones(len(x)),))[1]",
-            "by_columns: with ones all inputs move at once, so you get the sum of the columns. The tangent is unit.",
+            "by_columns: with ones, all inputs move at once, so you get the sum of the columns. The tangent is unit.",
         ),
         edit(
             _COLUMN,
@@ -688,12 +688,12 @@ for words, function, _ in FUNCTIONS:
         edit(
             "np.eye(len(x))",
             "np.eye(len(f(x)))",
-            "by_columns: there is a column for each *input*, so unit has the length len(x).",
+            "by_columns: there is a column for each *input*, so unit has length len(x).",
         ),
         edit(
             "np.eye(len(z))",
             "np.eye(len(x))",
-            "by_rows: there is a row for each *output*, so unit has the length len(z).",
+            "by_rows: there is a row for each *output*, so unit has length len(z).",
         ),
         edit(
             _ROW,
