@@ -224,7 +224,7 @@ def parabola(f, w):
     plot.key(250, 392, "the parabola", style.INK, 2.4, "2 4")
     turns, way = "a bottom" if curvature > 0 else "a top", "down" if lands < value else "up"
     text = (
-        f"w = {number(w)}: loss {number(value)}, {numbers}\nthe parabola that touches has {turns}\n"
+        f"w = {number(w)}: loss {number(value)}, {numbers}\nthe tangent parabola has {turns}\n"
         f"Newton's step {number(step)} leads there, to w = {number(there)}, loss {number(lands)}: {way}"
     )
     return Picture(svg("0 0 560 404", "".join(plot.parts), text), text)

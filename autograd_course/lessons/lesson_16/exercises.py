@@ -41,36 +41,36 @@ prediction(
     answer="at 0.5, 1 and 2",
     choices=["at 0.5 alone", "at 0.5 and 1", "at 0.5, 1 and 2", "at all four"],
     reveal="""**At 0.5, 1 and 2.** At lr = 2 the loss was 10 after 40 steps, and it is small after 320. At lr = 4
-        it stays above 5. In this lesson you measure what makes a run unstable, and what lets it converge. The last section
-        shows all 320 steps.""",
+        it stays above 5. In this lesson you measure what makes a run unstable and what lets it converge. The last section shows
+        all 320 steps.""",
 )
 
 prediction(
     "16.cost",
     question="""
-        The network has 2,410 weights, and its Hessian has 2,410 rows. How much time does one product Hv take, compared
-        with one gradient?""",
+        The network has 2,410 weights, and its Hessian has 2,410 rows. How long does one product Hv take, compared with one
+        gradient?""",
     answer="2 to 4 gradients",
     choices=["2 to 4 gradients", "about 50 gradients", "about 2,410 gradients"],
-    reveal="""**2 to 4 gradients**, and this does not grow with the number of weights: the gradient is a program, and Hv is
-        one more sweep through that program.""",
+    reveal="""**2 to 4 gradients**, whatever the number of weights: the gradient is a program, and Hv is one more sweep through
+    it.""",
 )
 
 prediction(
     "16.climbs",
     question="""
-        The neuron's loss falls as w grows, so downhill is to the right. Below which z does Newton's step,
-        1/(2(1 + 3z)), go uphill?""",
+        The neuron's loss falls as w grows, so downhill is to the right. For which values of z does Newton's step, 1/(2(1 +
+        3z)), go uphill?""",
     answer=-1 / 3,
     tolerance=0.004,
-    reveal="""Below **−1/3**, because 1 + 3z is negative there. The curvature is negative too, so Newton's method goes to the
+    reveal="""For z below **−1/3**, because 1 + 3z is negative there. The curvature is negative too, so Newton's method goes to the
         top of a parabola that opens downward.""",
 )
 
 prediction(
     "16.end",
     question="""
-        At lr = 2 the threshold 2/lr is 1. After 40 steps the loss was about 10, and λmax about 8. After 320 steps the loss is
+        At lr = 2 the threshold 2/lr is 1. After 40 steps the loss was about 10 and λmax about 8. After 320 steps the loss is
         below 0.1. Where is λmax then?""",
     answer="below the threshold",
     choices=["far above the threshold", "just above the threshold", "below the threshold"],
@@ -84,10 +84,10 @@ card(
     [
         "A rule consists of rows of the table, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
         "H is the Jacobian of the gradient. Hv is the directional derivative of the gradient along v: jvp of grad, or grad of ⟨grad, v⟩.",
-        "Hv costs a few gradients, with few weights or with many. H itself need not be stored.",
+        "Hv costs a few gradients, whatever the number of weights. H itself need not be stored.",
         "⟨v, Hv⟩ is the curvature along v, if v has length 1. v ← Hv, scaled to length 1 each time, turns to the largest |λ|.",
         "Near a stationary point, a step multiplies a small nudge along an eigenvector by 1 − lr·λ. With λ above 2/lr it grows.",
-        "Newton's step, −slope/curvature, leads to where the touching parabola has slope 0: to its top, if it opens downward.",
+        "Newton's step, −slope/curvature, leads to where the tangent parabola has slope 0: to its top, if it opens downward.",
     ],
 )
 
@@ -128,23 +128,24 @@ _NUMBER = (
     difficulty="easy",
     importance=3,
     question="""
-        Write `hvp(f, w, v)` yourself, without `ag.hvp`, `ag.hessian` and `ag.jacobian`. Two `ag.grad`s are enough: Hv is
-        the gradient of the scalar ⟨gradient of f, v⟩. f takes w and returns a scalar. w and v have the same shape, which can be any shape.""",
+        Write `hvp(f, w, v)` yourself, without `ag.hvp`, `ag.hessian` or `ag.jacobian`. Two calls of `ag.grad` are enough: Hv is
+        the gradient of the scalar ⟨gradient of f, v⟩. f takes w and returns a scalar. w and v may have any shape, as long
+        as both have the same.""",
     stub="""
         def hvp(f, w, v):
             ...""",
     hints=[
         "The inner function takes w and returns a number: `lambda w: np.sum(ag.grad(f)(w) * v)`.",
-        "Take the gradient of that function, at w. v is a constant in it.",
+        "Take the gradient of that function at w. In it, v is a constant.",
         (
             "Help: expected a function that returns a scalar, got shape (3,)",
-            "`ag.grad` needs a function that returns a scalar. ⟨gradient, v⟩ is one: `np.sum` over the products.",
+            "`ag.grad` needs a function that returns a scalar. ⟨gradient, v⟩ is a scalar: apply `np.sum` to the products.",
         ),
     ],
     solution="""
         def hvp(f, w, v):
             return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)""",
-    explained="The inner `ag.grad` is a function of w like any other. The outer one goes backward through it.",
+    explained="The inner `ag.grad` is a function of w like any other. The outer one differentiates through it.",
     why="The derivative of one scalar of the gradient is H times v, and no matrix was built.",
     mistakes=[
         (
@@ -243,7 +244,7 @@ _NUMBER = (
                 lambda f, w, v, h=h, back=back: (
                     (ag.grad(f)(w + h * v) - ag.grad(f)(w - back * h * v)) / (h + back * h)
                 ),
-                "This is near, but not exact. Is it a difference of gradients, or float32? One grad inside the other, in "
+                "This is close, but not exact. Is it a difference of gradients, or float32? One grad inside the other, in "
                 "float64, is exact.",
             )
             for h in (1e-3, 1e-4, 1e-5, 1e-6)
@@ -281,7 +282,7 @@ _NUMBER = (
         edit(
             _GRADS,
             "ag.grad(f)(w) @ v",
-            "@ is the matrix product, and does not fit (2, 3) and (2, 3). Entry by entry: *, and np.sum.",
+            "@ is the matrix product, which does not fit (2, 3) and (2, 3). Multiply entry by entry with *, then use np.sum.",
         ),
         printed(_hvp),
         edit(
@@ -332,7 +333,7 @@ def hvp(answer):
         answer,
         examples[0],
         ["hvp", "hessian", "jacobian"],
-        "The numbers are right, but the library did the work. Build Hv yourself, with two ag.grad.",
+        "The numbers are right, but the library did the work. Build Hv yourself, with two calls of ag.grad.",
     )
 
 
@@ -391,7 +392,7 @@ _RECORDED = (  # edits that record ⟨v, Hv⟩ in each turn; what is returned in
     "return curvature",
 )
 _ONE_SHAPE = (
-    "That works for vectors. But w and v may have the shape (2, 3), and a matrix product multiplies rows by "
+    "That works for vectors. But w and v may have shape (2, 3), and a matrix product multiplies rows by "
     "columns. ⟨v, Hv⟩ is np.sum(v * Hv), and Hv is ag.hvp(f, w, v)."
 )
 _ENDS = (
@@ -407,16 +408,16 @@ _ENDS = (
     importance=2,
     question="""
         Write `largest(f, w, v, steps)`. Do this `steps` times: scale v to length 1, form Hv with `ag.hvp(f, w, v)`,
-        record ⟨v, Hv⟩, and continue with Hv as the new v. At the end return the last ⟨v, Hv⟩. w and v have the same shape, which can be any shape.""",
+        record ⟨v, Hv⟩, and continue with Hv as the new v. At the end return the last ⟨v, Hv⟩. w and v may have any shape, as long as both have the same.""",
     stub="""
         def largest(f, w, v, steps):
             ...""",
     hints=[
-        "Write a loop `for _ in range(steps):` with four lines, one for each thing to do.",
-        "`np.linalg.norm(v)` is the length of v, of any shape. ⟨v, Hv⟩ is `np.sum(v * Hv)`.",
+        "Write a loop `for _ in range(steps):` with four lines, one for each of these tasks.",
+        "`np.linalg.norm(v)` is the length of v, whatever its shape. ⟨v, Hv⟩ is `np.sum(v * Hv)`.",
         (
             "Help: nan, or inf",
-            "v grows with every product. Divide it by its length each time, not only at first.",
+            "v grows with every product. Divide it by its length every time, not only the first time.",
         ),
     ],
     solution="""
@@ -427,7 +428,7 @@ _ENDS = (
                 curvature = np.sum(v * Hv)
                 v = Hv
             return curvature""",
-    explained="Your function keeps two arrays of the shape of w and builds no matrix.",
+    explained="Your function keeps only two arrays of the same shape as w, and it never builds a matrix.",
     why="Each product stretches the part of v with the largest |λ| most. In the end that part outweighs the others.",
     mistakes=[
         edit(
@@ -443,12 +444,12 @@ _ENDS = (
         edit(
             "for _ in range(steps):\n        " + _UNIT,
             _UNIT + "\n    for _ in range(steps):",
-            "v has length 1 only at first, and Hv has another length. Divide in every turn of the loop.",
+            "v has length 1 only at first, and Hv has a different length. Divide in every pass of the loop.",
         ),
         edit(
             _UNIT,
             "v = v / np.linalg.norm(v, axis=-1, keepdims=True)",
-            "Now each row has length 1, but v as a whole has not. Use np.linalg.norm(v) without an axis.",
+            "Now each row has length 1, but v as a whole does not. Use np.linalg.norm(v) without an axis.",
         ),
         edit("v = Hv", "v = Hv; w = w - 0.1 * v", "w stays where it is: only v turns."),
         edit(
@@ -499,15 +500,15 @@ _ENDS = (
         edit(
             "ag.hvp(f, w, v)",
             "ag.hvp(f, v, v)",
-            "The Hessian is that at w: v is only the direction.",
+            "Evaluate the Hessian at w: v is only the direction.",
         ),
         edit(
             "ag.hvp(f, w, v)",
             "ag.grad(f)(w) * v",
             "That is the gradient times v. Hv is ag.hvp(f, w, v).",
         ),
-        edit("v = Hv", "v = v + Hv", "v is replaced by Hv; nothing of the old v stays."),
-        edit("v = Hv", "v = v - Hv", "v is replaced by Hv; nothing of the old v stays."),
+        edit("v = Hv", "v = v + Hv", "v is replaced by Hv; nothing of the old v remains."),
+        edit("v = Hv", "v = v - Hv", "v is replaced by Hv; nothing of the old v remains."),
         edit("v = Hv", "w = Hv", "w stays where it is: only the direction v turns."),
         edit("v = Hv", "w = w + Hv", "w stays where it is: only the direction v turns."),
         edit(
@@ -524,7 +525,7 @@ _ENDS = (
             "        v = Hv\n",
             "        if np.allclose(v, Hv / np.linalg.norm(Hv), atol=1e-2):\n            break\n"
             "        v = Hv\n",
-            "Your function stops early if v hardly turns. Make `steps` products, whatever v does.",
+            "Your function stops early if v hardly turns. Make `steps` products in any case.",
         ),
         edit(
             "range(steps)",
@@ -730,8 +731,8 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
     difficulty="medium",
     importance=1,
     question="""
-        Correct the sign of Newton's method. Write `downhill(f, x)`: it returns the x after one step that is as long as
-        Newton's and always goes *against* the slope. f takes one number.""",
+        Correct the sign of Newton's method. Write `downhill(f, x)`: it takes one step that is as long as Newton's but always
+        goes *against* the slope, and returns the new x. f is a function of one number.""",
     stub="""
         def downhill(f, x):
             ...""",
@@ -749,7 +750,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
             curvature = ag.grad(ag.grad(f))(x)
             return x - slope / abs(curvature)""",
     explained="""
-        Near a minimum, where the curvature is above 0, this *is* Newton's method. Near a maximum it moves away: each step about doubles the distance from it.""",
+        Near a minimum, where the curvature is above 0, this *is* Newton's method. Near a maximum it moves away: each step roughly doubles the distance from it.""",
     why="The slope alone determines the direction. The curvature determines how far the step goes, for a given slope.",
     mistakes=[
         edit(
@@ -798,12 +799,12 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "slope / abs(curvature)",
             "slope",
-            "The step is as long as Newton's: divide by the curvature's size, whatever it is.",
+            "The step is as long as Newton's: divide by the magnitude of the curvature in every case.",
         ),
         edit(
             "slope / abs(curvature)",
             "0.1 * slope",
-            "That is gradient descent: divide by the curvature's size.",
+            "That is gradient descent: divide by the magnitude of the curvature.",
         ),
         edit(
             "slope / abs(curvature)",
@@ -828,7 +829,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "slope / abs(curvature)",
             "slope / max(curvature, 1)",
-            "The step is as long as Newton's: divide by the curvature's size, whatever it is.",
+            "The step is as long as Newton's: divide by the magnitude of the curvature in every case.",
         ),
         edit(
             "slope / abs(curvature)",
@@ -838,7 +839,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "slope / abs(curvature)",
             "slope / curvature if curvature > 0 else slope",
-            "The step is as long as Newton's in both cases: divide by the curvature's size.",
+            "The step is as long as Newton's in both cases: divide by the magnitude of the curvature.",
         ),
         edit(
             "return x - slope / abs(curvature)",
@@ -869,7 +870,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             _CURVED,
             "curvature = ag.grad(f)(ag.grad(f)(x))",
-            "That is the slope at another place. Take the derivative of a *function*, ag.grad(ag.grad(f)), and then "
+            "That is the slope at a different point. Take the derivative of a *function*, ag.grad(ag.grad(f)), and then "
             "its value at x.",
         ),
         edit(
