@@ -156,7 +156,7 @@ def walked(n, k, moment):
             f'stroke-width="2.5"/>'
         )
         plot.words(
-            px + 6, 111, {"forward": "forward", "again": "once more"}[done], style.INK, "start", 13
+            px + 6, 111, {"forward": "forward", "again": "recompute"}[done], style.INK, "start", 13
         )
     plot.frame(
         [(m, str(m)) for m in range(0, 3 * n, n)],
@@ -168,7 +168,7 @@ def walked(n, k, moment):
     plot.dot(len(past) - 1, past[-1], style.VALUE, style.VALUE)
     doing = {
         "forward": f"forward, step {at}",
-        "again": f"once more, step {at}",
+        "again": f"recompute step {at}",
         "back": f"back through step {at}",
     }[done]
     text = "\n".join(

@@ -38,21 +38,20 @@ recall(
 
 prediction(
     "17.reads",
-    question="""Which numbers of its own call does each of these rules read: its output z, its input x, both
-        inputs, or nothing?""",
+    question="""Which values does each of these rules read: the output z of its call, the input x, both inputs, or nothing?""",
     answer={"tanh": "z", "add": "nothing", "multiply": "x and y", "relu": "x"},
     choices={
         name: ["nothing", "x", "z", "x and y"] for name in ("tanh", "add", "multiply", "relu")
     },
     reveal="""tanh returns g · (1 − z²), so it reads **z**. add returns g itself, so it reads **nothing**. multiply returns g ·
         y for x and g · x for y, so it reads **x and y**. The library's relu returns g where x > 0, so it reads **x**.
-        (The rule could test z > 0 instead. Its author chooses what a rule reads.)""",
+        (The rule could test z > 0 instead. The author of a rule chooses what it reads.)""",
 )
 
 prediction(
     "17.tape",
     question="""x is an array of 1 MB that requires a gradient. You add 1 to it ten times, `x + 1 + 1 + …`.
-        The rule of add reads nothing. How many MB does our tape hold in the end, not counting x itself?""",
+        The rule of add reads nothing. How many MB does our tape hold at the end, not counting x itself?""",
     answer=10,
     tolerance=0.3,
     reveal="""**10**. Our tape does not record what a rule reads. It passes z and all inputs to every rule, so it keeps all
@@ -62,25 +61,25 @@ prediction(
 prediction(
     "17.marks",
     question="""A chain has 100 steps, and all arrays have the same size. k marks are evenly spaced, the first at
-        the input. The backward pass holds one segment at a time, and the marks stay. Every segment is run again, the
-        last one too. Which k holds the fewest arrays, marks and segment together? How many arrays is that? And
-        how many steps are run again in all?""",
+        the input. The backward pass holds one segment at a time, and the marks stay. Every segment is run again, including the
+        last one. For which k are the fewest arrays held, marks and segment together? How many arrays is that? And how many
+        steps are run again in all?""",
     answer={"k": 10, "arrays held": 20, "steps run again": 100},
     tolerance=1.5,
-    reveal="""**k = 10** and **20** arrays: 10 marks, and one segment of 10. With 5 marks it would be 5 + 20, with 20
-        marks 20 + 5. And **100** steps are run again, each once, with any number of marks. (If the last segment
+    reveal="""**k = 10** and **20** arrays: 10 marks, and one segment of 10. With 5 marks it would be 5 + 20, and with 20 marks
+    20 + 5. With any number of marks, **100** steps are run again, each once. (If the last segment
         were kept from the forward pass, its ten steps would not be run again.)""",
 )
 
 prediction(
     "17.uneven",
-    question="""A chain has 100 steps, and its second half makes arrays four times as large. A mark costs 1
-        in the first half, and 4 in the second. You want to hold as little as possible. Where do the marks go?""",
+    question="""A chain has 100 steps, and the arrays of its second half are four times as large. A mark costs 1 in the first
+    half and 4 in the second. You want to hold as little as possible. Where do you put the marks?""",
     answer="more into the second half",
     choices=["more into the first half", "as many into each half", "more into the second half"],
     reveal="""**More into the second half**, although a mark there costs 4. (Its first mark costs 1: it keeps the last small
-        array.) With few marks there, its segments would be the heaviest. With 2 marks in the first half and 7 in the
-        second, 59 are held. With 7 in the first and 2 in the second, 112 are held.""",
+        array.) With few marks there, its segments would be the heaviest. With 2 marks in the first half and 7 in the second,
+        the total is 59. With 7 in the first and 2 in the second, it is 112.""",
 )
 
 card(
@@ -89,8 +88,8 @@ card(
         "A training step holds the activations for the backward pass. They grow with the batch; the parameters do not.",
         "A rule reads x, y, z or nothing. Our tape keeps all of them, each array once. It could keep less.",
         "One op for a whole formula holds one result. Its rule recomputes the rest.",
-        "With k marks on n steps, k + n/k arrays are held, fewest at k = √n. The cost is one more forward pass.",
-        "Place marks so that all segments are about equally heavy. Of two neighbouring positions, mark the narrower one.",
+        "With k marks on n steps, k + n/k arrays are held, the fewest at k = √n. The cost is one more forward pass.",
+        "Place marks so that all segments are about equally heavy. Of two neighbouring positions, mark the one with the smaller array.",
         "The second run must use the same masks and the same weights as the first.",
     ],
 )
@@ -115,7 +114,7 @@ card(
         "0.5 requires no gradient, so only one rule of multiply runs: the one for c. What does that rule read?",
         (
             "Help: does relu not read a?",
-            "relu reads its own input, which is b. The only rule that could read a is the one of add.",
+            "relu reads its own input, which is b. The only rule that could read a is that of add.",
         ),
     ],
     solution="""
@@ -125,13 +124,13 @@ card(
         g · 0.5 for c, so neither c nor d is needed. matmul returns Xᵀ·g for W, and X is data.""",
     why="Rules read two of the five. The other three are held only because our tape does not record which results a rule reads.",
     mistakes=[
-        ("abcde", "Those are all that the tape holds. Which of them does a rule read?"),
+        ("abcde", "That is everything the tape holds. Which of these results does a rule read?"),
         (
             "bce",
             "c is read by the rule for the 0.5, but 0.5 requires no gradient, so that rule does not run.",
         ),
-        ("bde", "tanh's rule reads its output, 1 − z²: not d."),
-        ("bd", "tanh's rule reads its output, 1 − z²: not its input d."),
+        ("bde", "The rule of tanh, 1 − z², reads its output, not d."),
+        ("bd", "The rule of tanh, 1 − z², reads its output, not its input d."),
         ("be" + "a", "a goes into add, and add's rules read nothing."),
         ("ab", "a goes into add, and add's rules read nothing. And tanh?"),
         ("ae", "a goes into add, and add's rules read nothing. relu reads its own input."),
@@ -199,8 +198,8 @@ def _slope(x):
     question="""
         **Memory golf.** $\\text{silu}(x) = x \\cdot \\sigma(x)$ has the slope $\\sigma(x)\\,(1 + x\\,(1 -
         \\sigma(x)))$. Written as `x / (1 + ag.exp(-x))`, silu leaves four arrays on the tape. Written as `x *
-        ag.sigmoid(x)`, it leaves two. Write a `silu` of a Tensor that leaves one, its result. You make an op of your
-        own with `ag.elementwise(function, rule)`, as in lesson 14: `function` takes x, and `rule` takes g, z and x.""",
+        ag.sigmoid(x)`, it leaves two. Write a `silu` of a Tensor that leaves only one, its result. Make an op of your own with
+        `ag.elementwise(function, rule)`, as in lesson 14: `function` takes x, and `rule` takes g, z and x.""",
     stub="""
         silu = ...""",
     hints=[
@@ -209,7 +208,7 @@ def _slope(x):
         "arrays, so nothing else is recorded.",
         (
             "Help: where do I keep σ(x)?",
-            "Nowhere: recompute it in the rule, from x, which is held anyway.",
+            "Nowhere: recompute it in the rule from x, which is held anyway.",
         ),
     ],
     solution="""
@@ -217,8 +216,8 @@ def _slope(x):
             lambda x: x * ag.sigmoid(x),
             lambda g, z, x: g * ag.sigmoid(x) * (1 + x * (1 - ag.sigmoid(x))),
             name="silu")""",
-    explained="σ(x) is computed three times instead of once, and never kept.",
-    why="A value that can be recomputed from what is kept anyway need not be kept.",
+    explained="σ(x) is computed three times instead of once, but never kept.",
+    why="You need not keep a value that you can recompute from what is kept anyway.",
     mistakes=[
         (lambda x: x * ag.sigmoid(x), "2 arrays"),
         (lambda x: x / (1 + ag.exp(-x)), "4 arrays"),
@@ -336,7 +335,7 @@ def _expect_silu(answer, xs):
             tried=tried,
             hints=[
                 lambda got, expected: (
-                    "silu(x) is x · σ(x): this is another value."
+                    "silu(x) is x · σ(x), but this is a different value."
                     if got.shape == expected.shape
                     else None
                 )
@@ -436,7 +435,7 @@ class Counted:
 
 
 _PLAIN = "With a plain array nothing is recorded. Pass z itself to the next step: step(z)."
-_SHAPED = "The gradient of a result has the shape of the result: at the end np.ones(s.shape), and then z.backward(g) unchanged."
+_SHAPED = "The gradient of a result has the shape of the result: np.ones(s.shape) at the end, then the unchanged g in z.backward(g)."
 
 
 @exercise(
@@ -445,8 +444,8 @@ _SHAPED = "The gradient of a result has the shape of the result: at the end np.o
     difficulty="medium",
     importance=3,
     question="""
-        **A checkpoint by hand.** The function returns the gradient of a chain of n steps. At the end of the
-        chain the upstream gradient of every entry is 1. The marks are before step 0, step `every`, step 2 · `every` and
+        **A checkpoint by hand.** The function returns the gradient of a chain of n steps. At the end of the chain, the upstream
+        gradient of every entry is 1. The marks are before step 0, step `every`, step 2 · `every` and
         so on. Fill in the three blanks of the backward pass.""",
     stub="""
         def by_hand(step, x, n, every):
@@ -468,7 +467,7 @@ _SHAPED = "The gradient of a result has the shape of the result: at the end np.o
     hints=[
         "The first blank is the same line as in the forward half, with z in place of s.",
         "g is the upstream gradient at the end of this segment. `z.backward(g)` propagates it back to `start`.",
-        "`start` is the end of the segment before. Its gradient is in `start.grad`.",
+        "`start` is the end of the previous segment. Its gradient is in `start.grad`.",
         (
             "Help: an error says that backward starts from a scalar",
             "A segment ends in an array, and g is the upstream gradient there: `z.backward(g)`.",
@@ -693,7 +692,7 @@ def _whole(answer, step, x):
         conv_relu = ...
         conv_relu_pool = ...""",
     hints=[
-        "All that these layers held is freed, except for the last result.",
+        "Everything that these layers held is freed, except for the last result.",
         "The Conv2d holds 16.8: an array of 8.4 before the bias is added, and one after. Wrapped alone, it "
         "holds the second.",
         (
@@ -705,8 +704,8 @@ def _whole(answer, step, x):
         conv = 16.8 - 8.4
         conv_relu = 16.8 + 8.4 - 8.4
         conv_relu_pool = 16.8 + 8.4 + 2.1 - 2.1""",
-    explained="8.4, 16.8 and 25.2. The third wraps little more than the second, but ends where the network is narrow.",
-    why="The values inside are freed, and the last one stays. So end where the network is narrow.",
+    explained="8.4, 16.8 and 25.2. The third wraps only one more layer than the second, but it ends where the arrays are small.",
+    why="The values inside are freed, but the last one stays. So end where the arrays are small.",
     mistakes=[
         (
             (16.8, 25.2, 27.3),
@@ -733,7 +732,7 @@ def _whole(answer, step, x):
             "stays.",
         ),
         ((8, 17, 25), "Do not round to whole MB. Give tenths."),
-        ((31.5, 23.1, 14.7), "That is about what is held in the end. How much is freed?"),
+        ((31.5, 23.1, 14.7), "That is about what is held at the end. How much is freed?"),
         (
             (8.4, 16.8, 16.8),
             "The pool's result is smaller, 2.1: so the relu's 8.4 is freed as well.",

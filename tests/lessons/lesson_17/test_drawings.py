@@ -93,7 +93,7 @@ def test_the_words_of_each_step():
         "held: 1 to 12",
     ]
     assert drawn.walked(12, 3, 20).text.splitlines() == [
-        "once more, step 5: 4 arrays held, at most 7 so far",
+        "recompute step 5: 4 arrays held, at most 7 so far",
         "marks at 0, 4, 8",
         "held beside them: 5",
     ]

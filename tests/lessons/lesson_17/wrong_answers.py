@@ -77,8 +77,8 @@ cases(
         (_row(lambda g, x, z: _right_rule(g, z, x)), "own: in this order"),
         (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 - x * (1 - ag.sigmoid(x)))), "own: A sign"),
         (_row(lambda g, z, x: g * z * (1 + x * (1 - z))), "own: z is x · σ(x) here"),
-        (_row(_right_rule, lambda x: ag.sigmoid(x)), "own: another value"),
-        (_row(_right_rule, lambda x: np.maximum(x, 0) * 1.0), "own: another value"),
+        (_row(_right_rule, lambda x: ag.sigmoid(x)), "own: a different value"),
+        (_row(_right_rule, lambda x: np.maximum(x, 0) * 1.0), "own: a different value"),
         (_row(_right_rule, lambda x: (x * ag.sigmoid(x)).astype(np.float32)), "own: float32"),
         (_row(_right_rule, _overwrites), "own: writes into x"),
         (
@@ -86,7 +86,7 @@ cases(
             "own: overflows",
         ),
         (ag.checkpoint(lambda x: x / (1 + ag.exp(-x))), "own: overflows"),
-        (_row(_right_rule, lambda x: np.abs(x) * ag.sigmoid(np.abs(x))), "own: another value"),
+        (_row(_right_rule, lambda x: np.abs(x) * ag.sigmoid(np.abs(x))), "own: a different value"),
         (
             ag.linear(lambda x: x * ag.sigmoid(x), _right_rule, name="silu"),
             "own: the kind elementwise",
