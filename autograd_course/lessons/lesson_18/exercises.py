@@ -14,7 +14,7 @@ recall(
         Question(
             "Which arrays does the rule of softmax need? (Lesson 17)",
             "the output",
-            "The **output** alone: p · (g − Σ g·p) needs nothing else.",
+            "Only the **output**: p · (g − Σ g·p) needs nothing else.",
             ["the input", "the output", "both"],
         ),
         Question(
@@ -34,12 +34,12 @@ recall(
 
 prediction(
     "18.stored",
-    question="""A trained model reads a text of 12 letters, so P has 144 entries. How many of these are parameters,
-        which the optimizer has updated? Now the model reads another text. Does P change?""",
+    question="""A trained model reads a text of 12 letters, so P has 144 entries. How many of these are parameters that the
+    optimizer has updated? Now the model reads a different text. Does P change?""",
     answer={"parameters in P": 0, "P changes": "yes"},
     choices={"P changes": ["yes", "no"]},
-    reveal="""**0** of them, and **yes**. P is computed from the text, again for each text. The parameters are the matrices that
-        produce the queries, keys and values.""",
+    reveal="""**0** of them, and **yes**. P is computed from the text, again for each text. The parameters are the matrices that produce the
+    queries, keys and values.""",
 )
 
 prediction(
@@ -54,19 +54,19 @@ prediction(
 
 prediction(
     "18.order",
-    question="""You shuffle the rows of x, all but the last one. What happens to the answer at the last position, if there
-        is one causal block? And if there are two, one after the other?""",
+    question="""You shuffle all the rows of x except the last. What happens to the output at the last position if there is one
+    causal block? And if there are two, one after the other?""",
     answer={"one block": "stays", "two blocks": "changes"},
     choices={"one block": ["stays", "changes"], "two blocks": ["stays", "changes"]},
-    reveal="""One block: the answer **stays**, up to rounding. A weighted sum does not depend on the order of its terms.
-        Two blocks: it **changes**. In the first block each position has read the positions before it, and the shuffle has
-        changed which these are.""",
+    reveal="""One block: the output **stays** the same, up to rounding. A weighted sum does not depend on the order of its
+    terms. Two blocks: it **changes**. In the first block each position reads the positions before it, and the shuffle changes
+    which rows these are.""",
 )
 
 card(
     "18",
     [
-        "If a model does not cheat, the gradient of answer t with respect to each later letter, s > t, is 0.",
+        "If a model does not cheat, the gradient of output t with respect to each later letter, s > t, is 0.",
         "An embedding is indexing: a row that was read twice receives both gradients.",
         "Attention: P = softmax(Q·Kᵀ/√d), masked before the softmax, and Z = P·V. P is computed, not learned.",
         "Its backward pass: the gradient of V is Pᵀ·g, and that of P is g·Vᵀ. The rule of softmax turns the latter into gS. The gradient of Q is gS·K/√d, and that of K is gSᵀ·Q/√d.",
@@ -110,7 +110,7 @@ CANCEL = (
             return ...                          # (T, T)""",
     hints=[
         "The magnitude is `np.abs`. Then take the maximum over two of the four axes.",
-        "`.max(axis=(…, …))`: from the shape (T, m, T, d), keep the two axes T.",
+        "`.max(axis=(…, …))`: of the shape (T, m, T, d), keep the two axes of length T.",
         (
             "Help: why not one gradient for each position?",
             "A gradient is the gradient of a scalar, so you would have to add up the outputs of a position first. Then "
@@ -122,7 +122,7 @@ CANCEL = (
         def who_reads(f, x):
             slopes = ag.jacobian(f)(x)          # (T, m, T, d)
             return np.abs(slopes).max(axis=(1, 3))""",
-    explained="The rows of the result are the output positions, the columns are the input positions.",
+    explained="The rows of the result are the output positions, and the columns are the input positions.",
     why="If an entry is not 0, the input was read. A 0 says only that a small change makes no difference at these inputs.",
     mistakes=[
         (_summed, CANCEL),
@@ -311,15 +311,15 @@ ONCE = "Here each row receives only the gradient of the last position that reads
     difficulty="easy",
     importance=2,
     question="""
-        `z = weight[letters]`. weight has the shape (n, d), and letters are whole numbers of shape (N, T). So z has the
-        shape (N, T, d), and so has g. Fill in the gradient of weight.""",
+        `z = weight[letters]`. weight has shape (n, d), and letters is an array of whole numbers of shape (N, T). So z has shape
+        (N, T, d), and so does g. Fill in the gradient of weight.""",
     stub="""
         def to_table(g, letters, n):
             table = np.zeros((n, g.shape[-1]))
             return ...""",
     hints=[
         "Lesson 08: a row that is read twice gets the sum of the gradients of both readings.",
-        "`np.add.at(table, letters, g)` adds to a row once for each time its number occurs.",
+        "`np.add.at(table, letters, g)` adds to a row every time its number occurs.",
     ],
     solution="""
         def to_table(g, letters, n):
@@ -496,8 +496,8 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
     difficulty="medium",
     importance=3,
     question="""
-        Fill in the five blanks of attention's backward pass. d is `K.shape[-1]`. The comment behind each blank gives its
-        shape, and the line of the forward pass whose rule you need. (Transpose with `V.T`, or `V.mT` for a stack of matrices.
+        Fill in the five blanks of attention's backward pass. d is `K.shape[-1]`. The comment after each blank gives its shape
+        and the line of the forward pass whose rule you need. (Transpose with `V.T`, or `V.mT` for a stack of matrices.
         PyTorch's `V.transpose(-2, -1)` leaves a NumPy matrix unchanged.)""",
     stub="""
         def attention_back(g, Q, K, V, P):      # (T, m); (T, d), (n, d), (n, m), (T, n)
@@ -508,12 +508,12 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
             gK = ...                            # (n, d)   from S = Q @ K.T / √d
             return gQ, gK, gV""",
     hints=[
-        "Lesson 09: in X @ Y, the gradient of X is g @ Y.T, and that of Y is X.T @ g. In P @ V, which matrix is X, and which is Y?",
+        "Lesson 09: in X @ Y, the gradient of X is g @ Y.T, and that of Y is X.T @ g. In P @ V, which matrix is X and which is Y?",
         "Lesson 10: the rule of softmax is p · (g − Σ g·p), row by row. Here P is the p, and gP is the g.",
-        "In Q @ K.T / √d the right factor is K.T. So the gradient of Q is gS @ K / √d. For K, transpose gS, and write Q in place of K.",
+        "In Q @ K.T / √d the right factor is K.T. So the gradient of Q is gS @ K / √d. For K, transpose gS and write Q in place of K.",
         (
             "Help: what about the mask?",
-            "At a masked position P is 0, so softmax's rule gives the gradient 0 there. As long as each row has a position that is not masked, you need to do nothing more.",
+            "At a masked position P is 0, so the rule of softmax gives gradient 0 there. As long as each row has a position that is not masked, you need not do anything else.",
         ),
     ],
     solution="""
@@ -524,7 +524,7 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
             gQ = gS @ K / np.sqrt(K.shape[-1])
             gK = gS.T @ Q / np.sqrt(K.shape[-1])
             return gQ, gK, gV""",
-    explained="These are four products and the rule of softmax. (gQ is a sum of outer products, one for each key.) The mask needs no line: where P is 0, gS is 0.",
+    explained="These are four products and the rule of softmax. (gQ is a sum of outer products, one for each key.) The mask needs no line of its own: where P is 0, gS is 0.",
     why="That is the whole backward pass of attention, and you had derived each of its rules before.",
     mistakes=[
         (
@@ -582,7 +582,11 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
             "p − target is the rule of softmax and cross-entropy together. Here P comes from softmax alone, and gP is a "
             "gradient, not a target: p · (g − Σ g·p).",
         ),
-        edit("P * (gP -", "(gP -", "The factor P in front of softmax's bracket is missing."),
+        edit(
+            "P * (gP -",
+            "(gP -",
+            "The factor P before the bracket in the rule of softmax is missing.",
+        ),
         edit(
             "P * (gP - np",
             "P * (gP + np",
@@ -901,8 +905,8 @@ WRONG_SWAP_Y = [
         einsum_x = lambda g, z, x, y, a, b, c: ...
         einsum_y = lambda g, z, x, y, a, b, c: ...""",
     hints=[
-        "Each rule is one call of einsum. g has the letters of z.",
-        "For x: multiply g and y, with the letters c and b. The result has the letters of x, a.",
+        "Each rule is one call of einsum. g has the same letters as z.",
+        "For x: multiply g, with the letters c, by y, with the letters b. The result has the letters of x, a.",
         (
             "Help: '{c},{b}->{a}' is not understood",
             'The f before the quotes inserts the letters: `f"{c},…"`.',
@@ -958,9 +962,9 @@ _MEAN, _ALONG = (
     " - np.mean(g, axis=-1, keepdims=True)",
     " - z * np.mean(g * z, axis=-1, keepdims=True)",
 )
-LOST = "A mean has lost its axis: keepdims=True keeps it, so that it lines up with its row."
+LOST = "A mean has lost its axis: keepdims=True keeps the axis, so that each mean lines up with its row."
 DOWN = "You take a mean down the columns. Each row is normalised by itself: axis=-1."
-SECOND = "The mean of g · z is missing. (The mean of z alone is 0.) x changes s as well as the mean: if you stretch a row, z stays the same."
+SECOND = "The mean of g · z is missing. (The mean of z alone is 0.) x changes s as well as the mean: if you scale a row, z stays the same."
 WHOLE = (
     "You take a mean over the whole array. Each row is normalised by itself: axis=-1, and keepdims."
 )
@@ -972,16 +976,16 @@ WHOLE = (
     difficulty="medium",
     importance=2,
     question="""
-        Write the gradient of x, for a batch of N rows. z is the result. s has the shape (N, 1), and holds the divisor of
-        each row. Each mean runs along its row.""",
+        Write the gradient of x, for a batch of N rows. z is the result. s has shape (N, 1) and holds the divisor of each row.
+        Each mean runs along its row.""",
     stub="""
         layer_norm_x = lambda g, z, s: ...""",
     hints=[
         "① is the mean of g, and ② the mean of g · z, both along the row, with `keepdims=True`.",
-        "In the end everything is divided by s.",
+        "At the end, everything is divided by s.",
         (
             "Help: how do I test it?",
-            "With the two sums. Call your result `b`. Then `b.sum(axis=-1)` is 0, and `(b * z).sum(axis=-1)` is "
+            "Check the two sums. Call your result `b`. Then `b.sum(axis=-1)` is 0, and `(b * z).sum(axis=-1)` is "
             "0 up to eps, for each row.",
         ),
     ],
@@ -989,7 +993,7 @@ WHOLE = (
         layer_norm_x = lambda g, z, s: (
             g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s""",
     explained="The first mean comes from the path through m, and the second from the path through s.",
-    why="The rule removes the parts of g that would only shift or stretch the row, because neither changes z.",
+    why="The rule removes the parts of g that would only shift or scale the row, because neither changes z.",
     mistakes=[
         edit(
             _MEAN,
@@ -1144,7 +1148,7 @@ WHOLE = (
         ),
         (
             lambda g, z, s: z * (g - np.sum(g * z, axis=-1, keepdims=True)),
-            "That is softmax's rule. Here each row is shifted and stretched.",
+            "That is softmax's rule. Here each row is shifted and scaled.",
         ),
         sign_lost(_norm),
         doubled(_norm, "Exactly double: is one of the paths counted twice?"),
