@@ -37,7 +37,7 @@ recall(
         Question(
             "Adam at lr 0.01. The first gradient of a weight is 300. How far does the weight move? (11)",
             0.01,
-            "By **0.01**: at the first step it moves by lr, for a gradient of 300 just as for one of 0.003.",
+            "By **0.01**: in the first step it moves by lr, for a gradient of 300 just as for one of 0.003.",
             tolerance=0.0005,
         ),
     ],
@@ -45,8 +45,8 @@ recall(
 
 prediction(
     "19.opening",
-    question="""The network and the table now predict each letter of the names that neither of them has
-        read. Which gives these letters the higher probability?""",
+    question="""The network and the table now predict each letter of the names that neither of them has read. Which one gives
+    these letters the higher probability?""",
     answer="the table of counts",
     choices=["the network", "the table of counts"],
     reveal="""**The table of counts.** With little text and few steps, counting is hard to beat. In this lesson you find out
@@ -55,28 +55,28 @@ prediction(
 
 prediction(
     "19.start",
-    question="""The names are written with 36 symbols. At step 0 the network knows nothing, because its parameters are random. About how large is its loss, in nats per letter?""",
+    question="""The names consist of 36 different symbols. At step 0 the network knows nothing, because its parameters are random. About how large is its loss, in nats per letter?""",
     answer=3.58,
     tolerance=0.35,
-    reveal="""About log 36 = **3.58**, because each symbol has a probability of about 1/36. Ours begins a little higher:
-        random logits are not all equal, so the network prefers some letters without a reason.""",
+    reveal="""About log 36 = **3.58**, because each symbol has a probability of about 1/36. Ours begins a little higher: random
+    logits are not all equal, so the network prefers some letters for no reason.""",
 )
 
 prediction(
     "19.greedy",
-    question="""Now the network always takes the most likely letter, and nothing is drawn at random. (This is called **greedy
-        decoding**.) It keeps writing. What happens to the text?""",
+    question="""Now the network always takes the most likely letter instead of drawing one at random. (This is called **greedy
+    decoding**.) It keeps writing. What happens to the text?""",
     answer="it repeats itself",
     choices=["the best names of all", "it repeats itself", "the names it has read"],
-    reveal="""**It repeats itself**, in the end forever. The network sees only the last 16 letters. Sooner or
-        later these are the same 16 as before. Then the same letter follows, then the same one after that, and so
-        on in a cycle.""",
+    reveal="""**It repeats itself**, in the end forever. The network sees only the last 16 letters. Sooner or later these are
+    the same 16 as at some earlier point. Then the same letter follows as at that point, then the same next letter, and so on in
+    a cycle.""",
 )
 
 prediction(
     "19.prose",
-    question="""The counts again go up to the 5-gram, with a = 4. Which is the longest n-gram that the
-        network beats on the test set?""",
+    question="""The counts again go up to the 5-gram, with a = 4. What is the longest n-gram that the network beats on the test
+    set?""",
     answer="5-gram",
     choices=["2-gram", "3-gram", "4-gram", "5-gram"],
     reveal="""The **5-gram**. Here the network beats all five n-grams.""",
@@ -84,17 +84,17 @@ prediction(
 
 prediction(
     "19.mix",
-    question="""For each letter take the mean of the two probabilities: half of the network's plus half of the table's. Where is the loss of this mixture?""",
+    question="""For each letter take the mean of the two probabilities, the network's and the table's. Where is the loss of this mixture?""",
     answer="below both",
     choices=["above both", "between the two", "below both"],
-    reveal="""**Below both**, because they fail at different letters. Where one of them gives a letter almost no probability, half of the other's probability p remains, and half of p costs only log 2 more than p.""",
+    reveal="""**Below both**, because they fail at different letters. If one of them gives a letter almost no probability, half of the other's probability p remains, and half of p costs only log 2 more than p.""",
 )
 
 card(
     "19",
     [
         "A letter costs −log p. The loss of a model that knows nothing is log(number of letters).",
-        "Counting: (count + a · p of the shorter n-gram) / (all + a). Never 0, never 0/0.",
+        "Counting: (count + a · p of the shorter n-gram) / (all + a). It is never 0 or 0/0.",
         "Judge on a test set, and judge every baseline at its best.",
         "To write: softmax(logits / temperature), draw a letter, append it, repeat.",
         "Greedy decoding, always the most likely letter, ends in a cycle.",
@@ -117,12 +117,12 @@ def _smoothed(counts, shorter, a):
     importance=2,
     question="""
         Write the boxed formula for all letters at once. `counts` holds how often each letter followed. `shorter` holds the
-        probability that the shorter n-gram gives it. Both have the shape (letters,).""",
+        probability that the shorter n-gram gives each letter. Both have shape (letters,).""",
     stub="""
         def smoothed(counts, shorter, a):
             ...""",
     hints=[
-        "Divide by all letters: those that were counted, and the `a` letters that are added.",
+        "Divide by the number of all letters: those that were counted and the `a` letters that are added.",
         "`shorter` determines how the added letters are distributed: each letter gets `a * shorter` of them.",
         (
             "Help: how do I test it?",
@@ -132,7 +132,7 @@ def _smoothed(counts, shorter, a):
     solution="""
         def smoothed(counts, shorter, a):
             return (counts + a * shorter) / (counts.sum() + a)""",
-    explained="The result is the same as if the model had read `a` further letters, distributed as the shorter n-gram expects.",
+    explained="The result is the same as if the model had read `a` further letters, distributed as the shorter n-gram predicts.",
     why="No letter is impossible, and a context that was never seen falls back on the shorter n-gram.",
     mistakes=[
         edit(
@@ -148,7 +148,7 @@ def _smoothed(counts, shorter, a):
         edit(
             "(counts + a * shorter) / (counts.sum() + a)",
             "counts / counts.sum()",
-            "That is counting without smoothing: a letter that never followed gets the probability 0, and its cost is infinite.",
+            "That is counting without smoothing: a letter that never followed gets probability 0, and its cost is infinite.",
         ),
         edit(
             "a * shorter",
@@ -192,7 +192,7 @@ def _smoothed(counts, shorter, a):
         edit(
             "(counts.sum() + a)",
             "(len(counts) + a)",
-            "You divide by how many letters there are. How many were *read*?",
+            "You divide by the number of different letters. How many letters were *read*?",
         ),
         edit(
             "(counts.sum() + a)",
@@ -334,7 +334,7 @@ def _pick(logits, temperature, u):
     return int(min(np.searchsorted(np.cumsum(p), u, side="right"), len(p) - 1))
 
 
-ROUNDED = "Because of rounding, the last end can be just below 1, and u above it. Then the answer is the last letter, number len(p) − 1."
+ROUNDED = "Because of rounding, the last end can be just below 1, with u above it. Then the answer is the last letter, number len(p) − 1."
 
 
 def _endless(logits, temperature, u):
@@ -355,16 +355,16 @@ def _one_interval(logits, temperature, u):
     difficulty="medium",
     importance=2,
     question="""
-        Write `pick(logits, temperature, u)`. Divide the logits by the temperature, and turn them into probabilities with
-        softmax. Lay the probabilities end to end from 0 to 1, beginning with letter number 0. Return the number of the
-        letter whose interval contains u. (u is between 0 and 1, too.)""",
+        Write `pick(logits, temperature, u)`. Divide the logits by the temperature and turn them into probabilities with
+        softmax. Lay the probabilities end to end from 0 to 1, beginning with letter number 0. Return the number of the letter
+        whose interval contains u. (u is also between 0 and 1.)""",
     stub="""
         def pick(logits, temperature, u):
             p = ...
             return ...""",
     hints=[
         "`np.cumsum(p)` gives the end of each interval.",
-        "How many of these ends are at or below u? u has passed that many letters.",
+        "How many of these ends are at or below u? That many letters lie before u.",
         (
             "Help: it returns one letter too many, once in a million",
             "That is rounding. The network computes in float32, so the last end may be 0.9999998. The last letter has "
@@ -375,7 +375,7 @@ def _one_interval(logits, temperature, u):
         def pick(logits, temperature, u):
             p = ag.softmax(logits / temperature)
             return min(int((np.cumsum(p) <= u).sum()), len(p) - 1)""",
-    explained="Each end at or below u belongs to a letter that u has passed. The `min` is needed because after rounding u may lie beyond the last end too.",
+    explained="Each end at or below u belongs to a letter that lies before u. The `min` is needed because, after rounding, u may even lie beyond the last end.",
     why="If u is drawn uniformly between 0 and 1, each letter is returned with its probability p.",
     mistakes=[
         edit(
@@ -453,7 +453,7 @@ def _one_interval(logits, temperature, u):
         edit(
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
             "np.abs(p - u).argmin()",
-            "That is the letter whose p is nearest to u. Lay the p end to end: np.cumsum.",
+            "That is the letter whose p is nearest to u. Lay the probabilities end to end: np.cumsum.",
         ),
         edit(
             "logits / temperature",
@@ -682,8 +682,8 @@ def _removed_in_loop(written, known):
     difficulty="easy",
     importance=1,
     question="""
-        Write `invented(written, known)`. `written` is a text with a name on each line, and `known` is a list of names.
-        Return a list of the lines that are not among the known names, in their order. An empty line is not a name.""",
+        Write `invented(written, known)`. `written` is a text with one name per line, and `known` is a list of names. Return a
+        list of the lines that are not among the known names, in the order of the text. An empty line is not a name.""",
     stub="""
         def invented(written, known):
             ...""",
@@ -871,8 +871,8 @@ def _mix_slope(w, p, q):
     difficulty="optional",
     importance=1,
     question="""
-        p and q, each of shape (n,), are the probabilities that two models gave to the n letters that followed. They are
-        mixed with a weight w, so the loss is the mean of −log(w·p + (1 − w)·q). Write the derivative of this loss with
+        p and q, each of shape (n,), are the probabilities that two models gave to the n letters that followed. They are mixed
+        with weight w, so the loss is the mean of −log(w·p + (1 − w)·q). Write the derivative of this loss with
         respect to w.""",
     stub="""
         def mix_slope(w, p, q):
@@ -888,12 +888,12 @@ def _mix_slope(w, p, q):
     solution="""
         def mix_slope(w, p, q):
             return -np.mean((p - q) / (w * p + (1 - w) * q))""",
-    explained="The rule of log is 1 over its argument. The argument has the slope p − q.",
+    explained="The rule of log is 1 over its argument. The slope of the argument is p − q.",
     why="At w = 0 the derivative is 1 − mean(p/q): if it is negative, adding a little p helps. The second derivative is never negative, so there is at most one minimum.",
     mistakes=[
         edit("-np.mean", "np.mean", "The sign is wrong: the loss is *minus* the log."),
         edit("(p - q)", "(p + q)", "(1 − w)·q falls as w rises, so its slope is −q."),
-        edit("(p - q)", "p", "The second term depends on w too: (1 − w)·q has the slope −q."),
+        edit("(p - q)", "p", "The second term depends on w too: (1 − w)·q has slope −q."),
         edit("(p - q)", "(q - p)", "The sign is wrong: the loss is *minus* the log."),
         edit(
             "(p - q) / (w * p + (1 - w) * q)",
@@ -951,7 +951,7 @@ def _mix_slope(w, p, q):
             "The derivative of w·p with respect to w is p, without w.",
         ),
         edit("(p - q)", "w * (p - q)", "The derivative of w·p with respect to w is p, without w."),
-        edit("(w * p + (1 - w) * q)", "(w * p + q)", "In the mixture q has the weight 1 − w."),
+        edit("(w * p + (1 - w) * q)", "(w * p + q)", "In the mixture, q has weight 1 − w."),
         edit("(w * p + (1 - w) * q)", "((1 - w) * p + w * q)", "w belongs to p, and 1 − w to q."),
         edit(
             "(w * p + (1 - w) * q)",
