@@ -29,7 +29,7 @@ recall(
     "20",
     [
         Question(
-            "Attention gives a masked position the weight 0, exactly. What is the gradient with respect to the value at that position? "
+            "Attention gives a masked position a weight of exactly 0. What is the gradient with respect to the value at that position? "
             "(Lesson 18)",
             0,
             "**0**, exactly, because the upstream gradient is multiplied by the weight.",
@@ -44,40 +44,40 @@ recall(
             "b, of shape (3,), is added to x, of shape (4, 3). The upstream gradient g has shape (4, 3). Along which "
             "axis is it summed for b? (08)",
             0,
-            "**0**: each of the four rows used b, so their gradients are added.",
+            "Along axis **0**: each of the four rows used b, so their gradients are added.",
         ),
     ],
 )
 
 prediction(
     "20.while",
-    question="""`grow` doubles x as long as x is below 50. It is traced at x = 3.
-        `grow(20)` is 80. What does the program return for x = 20?""",
+    question="""`grow` doubles x as long as x is below 50. It is traced at x = 3. `grow(20)` returns 80. What does the program
+    return for x = 20?""",
     answer=640,
-    reveal="""**640.** From 3 it takes five doublings to reach 96. So the program doubles five times, and 20 · 32 is 640.
-        The program repeats the loop as often as it ran at x = 3. The comparisons are lines of the program, but nothing
+    reveal="""**640.** It takes five doublings to get from 3 to 96. So the program doubles five times, and 20 · 32 is 640. The
+    program repeats the loop as often as it ran at x = 3. The comparisons are lines of the program, but nothing
         depends on their results.""",
 )
 
 prediction(
     "20.another",
     question="""
-        A compiled function is called six times in a row, and each time one thing has changed: other numbers in x; another
-        shape; float32; the first x again; a parameter updated; a global number changed. How many of the six calls run
-        a different program from the call before them?""",
+        A compiled function is called six times in a row, and each time one thing has changed: different numbers in x; a
+        different shape; float32; the first x again; an updated parameter; a changed global number. How many of the six calls
+        run a different program from the call before them?""",
     answer=3,
-    reveal="""**3**: at the new shape, at float32 and at the first x again. (The first x runs the program of the first
-        call, and the call before it ran another.) New numbers in an argument or a parameter need no other program, because
-        the program reads them at every call. The global number is a constant of the program: its change goes
-        unnoticed, and the result is that of the old number.""",
+    reveal="""**3**: at the new shape, at float32 and at the first x again. (The first x runs the program of the first call, and
+    the call before it ran another one.) New numbers in an argument or a parameter need no new program, because the program
+    reads them at every call. The global number is a constant of the program: its change goes unnoticed, and the result still
+    uses the old number.""",
 )
 
 prediction(
     "20.lines",
-    question="""L = (x + y)·w takes two lines in the forward pass. The upstream gradient at L is g. How many lines does the
-        backward pass need, at least, for the gradients of x, of y and of w together?""",
+    question="""L = (x + y)·w takes two lines in the forward pass. The upstream gradient at L is g. At least how many lines does
+    the backward pass need for the gradients of x, y and w together?""",
     answer=2,
-    reveal="""**2**: `g * w` and `g * (x + y)`. The rule of + passes its upstream gradient on, which needs no line. So x
+    reveal="""**2**: `g * w` and `g * (x + y)`. The rule of + only passes on its upstream gradient, which needs no line. So x
         and y share the line `g * w`. The value x + y has been computed already.""",
 )
 
@@ -101,7 +101,7 @@ card(
         "A rule is NumPy code: called with tracers, it writes the backward lines itself.",
         "Go from the results back to the inputs: a line that nothing reads is dead code.",
         "A value that a backward line reads is kept until then; after its last reader its memory can be reused.",
-        "Find out what a compiler does with an if, a global number, a random number: error, guard, or constant?",
+        "Find out what a compiler does with an if, a global number or a random number: error, guard or constant?",
         "Pass everything that may change as an argument.",
     ],
 )
@@ -199,7 +199,7 @@ def _noted(kind, f, inputs):
         for line in lines
     ]
     result = (
-        f"{_name(z.name)} with the value {_name(z.value)}"
+        f"{_name(z.name)} with value {_name(z.value)}"
         if hasattr(z, "lines") and hasattr(z, "value")
         else f"the plain value {brief(z)}"
     )
@@ -232,9 +232,10 @@ def _outcome(kind, probe):
     importance=3,
     question="""
         **The tracer.** A `Noted` has a value, a name, and a list of lines. All `Noted` objects of one program share this list.
-        The class inherits + − · / @ and comparisons from the mixin. (A mixin is a class that only adds methods to others.)
-        Each of these operators, like `np.tanh(x)`, calls `__array_ufunc__` with a function and its inputs. Fill in the line that the method writes, which is (name, function, names), and
-        the value that it returns. For a plain number, write the number in place of a name.""",
+        The class inherits + − · / @ and the comparisons from the mixin. (A mixin is a class that only adds methods to other
+        classes.) Each of these operators, like `np.tanh(x)`, calls `__array_ufunc__` with a function and its inputs. Fill in
+        the line that the method writes, (name, function, names), and the value that it returns. For a plain number, write the
+        number instead of a name.""",
     stub="""
         from numpy.lib.mixins import NDArrayOperatorsMixin
 
@@ -252,8 +253,8 @@ def _outcome(kind, probe):
                 self.lines.append(...)
                 return ...      # the result, as a value that also records""",
     hints=[
-        "`values` shows the pattern: take the name in place of `x.value`, and leave a number unchanged.",
-        "A line is a tuple of three: `(name, function, names)`.",
+        "`values` shows the pattern: take `x.name` instead of `x.value`, and leave a number unchanged.",
+        "A line is a tuple with three entries: `(name, function, names)`.",
         "Return a new `Noted`. Its value is `function` of the values, and it shares the list of lines.",
         (
             "Help: RecursionError",
@@ -278,7 +279,7 @@ def _outcome(kind, probe):
                 self.lines.append((name, function, names))
                 return Noted(function(*values), name, self.lines)""",
     explained="Before NumPy computes a function such as np.tanh, or an operator, it looks for this method on the inputs. "
-    "So every such operation passes through it. (np.mean and np.dot look for another method, so this class cannot trace them.)",
+    "So every such operation passes through it. (np.mean and np.dot look for a different method, so this class cannot trace them.)",
     why="Twelve lines are enough for a tracer, because NumPy itself calls your method for each operation.",
     mistakes=[
         edit(
@@ -439,12 +440,12 @@ def _outcome(kind, probe):
         edit(
             "return Noted(function(*values), name, self.lines)",
             "self.value = function(*values); return Noted(self.value, name, self.lines)",
-            "You overwrite the value of the input itself, so a second use of x would read another number.",
+            "You overwrite the value of the input itself, so a second use of x would read a different number.",
         ),
         edit(
             "self.lines.append((name, function, names))",
             "self.name = name; self.lines.append((name, function, names))",
-            "You rename the input itself, so a second use of x would refer to another value.",
+            "You rename the input itself, so a second use of x would refer to a different value.",
         ),
         edit(
             "self.lines.append((name, function, names))",
@@ -464,7 +465,7 @@ def _outcome(kind, probe):
         edit(
             "return Noted(function(*values), name, self.lines)",
             "return Noted(name, function(*values), self.lines)",
-            "The name and the value have changed places: __init__ takes the value first.",
+            "The name and the value are swapped: __init__ takes the value first.",
         ),
         edit(
             "function(*values)",
@@ -743,7 +744,7 @@ def _read_by_any(lines, results):
     hints=[
         "Go through the lines from the last to the first, `reversed(lines)`, with a set of the names that are "
         "wanted.",
-        "A line whose name is wanted is kept, and from then on its own names are wanted too.",
+        "Keep a line if its name is in the set. Then add its own names to the set.",
     ],
     solution="""
         def needed(lines, results):
@@ -762,7 +763,7 @@ def _read_by_any(lines, results):
             lambda lines, results: list(lines),
             "You return all lines. Leave out those that no result needs.",
         ),
-        (_read_by_any, "A line that only dead lines read is dead too."),
+        (_read_by_any, "A line that is read only by dead lines is dead too."),
         (
             _one_round,
             "You go only one step back from the results. Which lines do those lines need?",
@@ -895,9 +896,9 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
     difficulty="medium",
     importance=3,
     question="""
-        **The backward pass, by hand.** The forward pass is written: one layer, tanh, and the sum of squared errors.
-        Write the four lines of the backward pass. Each may use all names above it. Use no engine, only rules that you
-        have derived.""",
+        **The backward pass, by hand.** The forward pass is given: one layer, tanh, and the sum of squared errors. Write the
+        four lines of the backward pass. Each may use all names above it. Do not use an engine, only rules that you have
+        derived.""",
     stub="""
         def gradients(x, y, W, b):
             t1 = x @ W                          # (N, n) @ (n, m) is (N, m)
@@ -912,9 +913,9 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
             g_b = ...                           # (m,)
             return L, g_W, g_b""",
     hints=[
-        "`error` is both factors of one product: error * error.",
+        "`error` is both factors of a product: error * error.",
         "The rule of tanh is the upstream gradient times 1 − z·z, and z is h.",
-        "In a product X @ Y, the gradient of X is g @ Y.T, and that of Y is X.T @ g. Sum over the axis that was broadcast.",
+        "In a product X @ Y, the gradient of X is g @ Y.T, and that of Y is X.T @ g. For b, sum over the axis along which it was broadcast.",
     ],
     solution="""
         def gradients(x, y, W, b):
@@ -931,7 +932,7 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
             return L, g_W, g_b""",
     explained="Lessons 03, 04, 09 and 08, one line each. The gradient of the sum is 1 at every entry of t3, and − passes "
     "its upstream gradient on to h, so neither needs a line.",
-    why="A compiler does nothing else: it writes your lines, in the order of the backward pass.",
+    why="A compiler does exactly this: it writes your lines, in the order of the backward pass.",
     mistakes=[
         _slip(
             "g_error",
@@ -987,7 +988,7 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
         _slip(
             "g_error",
             "y - h",
-            "The 2 is missing, and the sign is wrong: error · error has the slope 2 · error, and "
+            "The 2 is missing, and the sign is wrong: error · error has slope 2 · error, and "
             "error is h − y.",
         ),
         _slip("g_t2", "g_error @ np.diag(1 - h * h)", _ENTRIES),
@@ -1056,9 +1057,7 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
             "x * g_t2",
             "x is (N, n) and g_t2 is (N, m): take the matrix product of x transposed and g_t2.",
         ),
-        _slip(
-            "g_W", "g_t2.T @ x", "That is the transpose, of shape (m, n). W has the shape (n, m)."
-        ),
+        _slip("g_W", "g_t2.T @ x", "That is the transpose, of shape (m, n). W has shape (n, m)."),
         _slip(
             "g_W", "g_t2 @ W.T", "That is the gradient of x. W is the right factor of the product."
         ),
@@ -1097,7 +1096,7 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
         _slip(
             "g_b",
             "np.ones((1, len(x))) @ g_t2",
-            "The numbers are right, but their shape is (1, m), and b has the shape (m,).",
+            "The numbers are right, but their shape is (1, m), and b has shape (m,).",
         ),
         _slip(
             "g_b",
@@ -1196,11 +1195,11 @@ g_W2 = a.T @ b""".strip().splitlines()
     ),
     stub="""
         overwrites = ...            # the number of a line
-        reads_wrong = ...           # the number of a line further down""",
+        reads_wrong = ...           # the number of a later line""",
     hints=[
         "Go from the bottom up: which value should each line read, and which line wrote into that buffer last?",
-        "Lines 2, 4 and 6 each write over a value of which they are the last reader, so they are correct.",
-        ("Help: line 12", "It should read h. What is in a by then?"),
+        "Lines 2, 4 and 6 are each the last reader of the value that they write over, so they are correct.",
+        ("Help: line 12", "It should read h. What does a contain by then?"),
     ],
     solution="""
         overwrites = 7
@@ -1232,7 +1231,7 @@ g_W2 = a.T @ b""".strip().splitlines()
         ),
         (
             (10, 11),
-            "Line 10 writes over the gradient at h, whose last reader it is; line 11 reads the right value.",
+            "Line 10 writes over the gradient at h after reading it for the last time; line 11 reads the right value.",
         ),
         (
             (7, 8),
@@ -1279,7 +1278,7 @@ def spoiled(answer):
     hint = next((hint for wrong, hint in spoiled.mistakes if tuple(answer) == wrong), "")
     if not hint:
         hint = (
-            "A line can only read a value that was written before: the second line is further down than the first."
+            "A line can only read a value that was written before: the second line comes after the first."
             if answer[0] >= answer[1]
             else "Line 7 is right: which later line still needs h?"
             if answer[0] == 7

@@ -47,7 +47,7 @@ cases(
             "return Noted(function(*values), name, self.lines)",
             "z = function(*values)\n        "
             "return Noted(z if np.ndim(z) else float(z), name, self.lines)",
-            "own: It should be: the result is t2 with the value False",
+            "own: It should be: the result is t2 with value False",
         ),
         edit(
             "names = [x.name if isinstance(x, Noted) else x for x in inputs]",
@@ -310,10 +310,10 @@ cases(
         ((7, 13), "own: 1 to 12"),
         ((0, 12), "own: 1 to 12"),
         ((7, np.nan), "own: 1 to 12"),
-        ((7, 7), "own: further down"),
+        ((7, 7), "own: comes after the first"),
         ((7.5, 12), "own: 1 to 12"),
         (([7], 12), "own: One number"),
-        ((12, 12), "own: further down"),
+        ((12, 12), "own: comes after the first"),
         ((7,), "number of parts"),
         ((7, 12, 12), "number of parts"),
         ((5, 12), "own: The line that reads a"),
