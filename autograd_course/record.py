@@ -89,7 +89,7 @@ def _read():
     it.
     """
     try:
-        return sound(_patiently(lambda: FILE.read_text(encoding="utf-8")))
+        return sound(_retry_if_denied(lambda: FILE.read_text(encoding="utf-8")))
     except FileNotFoundError:
         return _empty()
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
@@ -97,7 +97,7 @@ def _read():
         return _empty()
 
 
-def _patiently(act):
+def _retry_if_denied(act):
     """Return the result of `act()`, and try again for a moment after a PermissionError.
 
     On Windows, a file that another kernel has opened can be neither read nor replaced.
@@ -309,7 +309,7 @@ def _change(event):
         with _turn(new) as file:
             made = True
             json.dump(_after(*unkept, event), file, indent=1, ensure_ascii=False)
-        _patiently(lambda: os.replace(new, FILE))
+        _retry_if_denied(lambda: os.replace(new, FILE))
         unkept.clear()
     except OSError:
         unkept.append(event)

@@ -136,11 +136,11 @@ def has_blank(function, indices=False):
     `indices` is True (see `blank_indices`).
     """
     code = getattr(function, "__code__", function)
-    return hasattr(code, "co_consts") and _waits(code, indices)
+    return hasattr(code, "co_consts") and _contains_blank(code, indices)
 
 
 @lru_cache(maxsize=1024)
-def _waits(code, indices):
+def _contains_blank(code, indices):
     steps = list(dis.get_instructions(code))
     return (
         _does_nothing(code)

@@ -128,7 +128,7 @@ def become_a_kernel(asking):
     np.random.seed()  # so that sibling kernels get different random numbers
     random.seed()
 
-    def obey():
+    def relay_interrupts():
         """Pass interrupts on; end with the process that requested the kernel or the one it is
         forked from.
         """
@@ -140,7 +140,7 @@ def become_a_kernel(asking):
         os.killpg(0, signal.SIGKILL)  # the processes that a lesson started, too
 
     os.setpgrp()
-    Thread(target=obey, daemon=True).start()
+    Thread(target=relay_interrupts, daemon=True).start()
     # Without JPY_PARENT_PID the kernel assumes that it runs in a terminal and prints how to stop
     # it.
     IPKernelApp.launch_instance([*arguments, "--quiet"])

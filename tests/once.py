@@ -44,7 +44,7 @@ def pytest_configure(config):
         config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(RUNS), ignore_errors=True))
         if FORKED:
             config.add_cleanup(kernels.install(Path(os.environ[RUNS])))
-    config.add_cleanup(let_go)
+    config.add_cleanup(stop_kept_kernel)
     nbval.plugin.RunningKernel = Kernel
 
 
@@ -56,7 +56,7 @@ def pytest_runtest_setup(item):
 
 def pytest_runtest_teardown(item):
     if isinstance(item, nbval.plugin.IPyNbCell):
-        keep(item)
+        store_when_complete(item)
 
 
 class Kernel(nbval.plugin.RunningKernel):
@@ -107,7 +107,7 @@ class Kernel(nbval.plugin.RunningKernel):
         previous file.
         """
         if self.whole and Kernel.stays is not self:
-            let_go()
+            stop_kept_kernel()
             Kernel.stays = self
         else:
             super().stop()
@@ -136,13 +136,13 @@ def positions_in_text(page):
     ]
 
 
-def let_go():
+def stop_kept_kernel():
     if Kernel.stays:
         Kernel.stays.stop()
 
 
 @contextmanager
-def going_on(path):
+def continued_kernel(path):
     """Return a kernel in which the notebook has run, and the notebook with its outputs.
 
     After this call, animated pictures are drawn only once.
@@ -162,7 +162,7 @@ def copied_folder():
     return shutil.copytree(NOTEBOOKS, folder, ignore=shutil.ignore_patterns("progress*", ".*"))
 
 
-def keep(cell):
+def store_when_complete(cell):
     """Store the notebook after nbval has run its last cell, unless a cell failed."""
     file = cell.parent
     file.done = [*getattr(file, "done", []), cell.test_outputs]
@@ -174,22 +174,22 @@ def keep(cell):
     ):
         for each, outputs in zip(code, file.done):
             each.outputs = outputs
-        store(with_what_is_left(notebook, file.kernel.folder), file.path)
+        store(with_written_files(notebook, file.kernel.folder), file.path)
         file.kernel.whole = file.path
 
 
-def ran(notebook, path):
+def run_in_copy(notebook, path):
     """Run all cells of the notebook of `path` in a copy of the folder, and return it; an error in a
     cell raises.
     """
     kernel = Kernel(page=path)
     try:
-        return with_what_is_left(kernel.run_all(notebook), kernel.folder)
+        return with_written_files(kernel.run_all(notebook), kernel.folder)
     finally:
         kernel.stop()
 
 
-def with_what_is_left(notebook, folder):
+def with_written_files(notebook, folder):
     """Add the files that the run has written to the notebook's metadata, as {name: text}."""
     before = {file.name for file in NOTEBOOKS.iterdir() if not file.name.startswith("progress")}
     notebook.metadata.left = {
@@ -207,10 +207,10 @@ def store(notebook, path):
     new = Path(tempfile.mkdtemp(dir=os.environ[RUNS]), path.name)
     nbformat.write(notebook, new)
     with suppress(FileExistsError):
-        os.link(new, kept(path))
+        os.link(new, stored_path(path))
 
 
-def made(name, make):
+def made_once(name, make):
     """Return the folder `name`, which `make(folder)` fills in the first process that requests
     it; the others wait.
     """
@@ -226,7 +226,7 @@ def made(name, make):
     return folder
 
 
-def kept(path):
+def stored_path(path):
     return Path(os.environ[RUNS], path.name)
 
 
@@ -234,12 +234,12 @@ def notebook(path):
     """Return the notebook with its outputs, from nbval's run or, if that is missing or failed,
     from a new run.
     """
-    if not kept(path).exists():
-        store(ran(nbformat.read(path, as_version=4), path), path)
-    return nbformat.read(kept(path), as_version=4)
+    if not stored_path(path).exists():
+        store(run_in_copy(nbformat.read(path, as_version=4), path), path)
+    return nbformat.read(stored_path(path), as_version=4)
 
 
-def text(path):
+def without_code(path):
     """Return the notebook without its code, which is enough for a page that no test reads."""
     notebook = nbformat.read(path, as_version=4)
     notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "markdown"]

@@ -608,7 +608,7 @@ class Page:
         first = re.search(r"</h1>.*?<p>(.*?)</p>", body, re.DOTALL)
         self.description = textwrap.shorten(plain(first[1]) if first else self.title, 160)
         self.group = ""  # the heading above it in the list of all pages
-        self.texts = read_out(body)
+        self.texts = searchable_sections(body)
         self.runs = "code_cell" in body
         self.derives = "data-derive=" in body
         self.plays = name == "playground"
@@ -647,7 +647,7 @@ WORD = " ?[A-Za-z]{2,}"  # with the space before it, so that one character repla
 CODES = [chr(number) for number in range(0x400, 0x600)]  # two bytes each
 
 
-def read_out(body):
+def searchable_sections(body):
     """Return a list of (anchor, heading, text) with every section in the HTML of a page.
 
     The search uses this list. Code, outputs, folded text and the sentences that all lessons share

@@ -151,7 +151,9 @@ def stored(frames):
         for rows in [group] if len(group) >= FEW else [[row] for row in group]:
             where.update({number: (len(groups), row) for row, (number, _) in enumerate(rows)})
             parts = [
-                part for column in zip(*(parts for _, parts in rows)) for part in finer(column)
+                part
+                for column in zip(*(parts for _, parts in rows))
+                for part in split_at_numbers(column)
             ]
             groups.append(
                 [
@@ -169,7 +171,7 @@ def stored(frames):
     }
 
 
-def finer(column):
+def split_at_numbers(column):
     """Yield the descriptions of one part of the pictures in a group, in the form of `stored`.
 
     `column` contains the text of this part in each picture. The texts are split at their numbers if

@@ -423,7 +423,7 @@ def terms(tree, sign=1):
 _RANK = {"+": 1, "-": 1, "negative": 2, "*": 3, "@": 3, "/": 3, "sum": 3, "^": 5, "transpose": 5}
 
 
-def _least_on_the_left(kind, left):
+def _left_precedence(kind, left):
     """Return how tightly the left operand of `kind` must bind to need no brackets.
 
     The result is a number of `_RANK`. A sum at the end of the left operand would include the right
@@ -472,7 +472,7 @@ def as_tex(tree):
     else:
         sign = {"*": r"\,"}.get(kind, f" {kind} ")
     return (
-        _tex_within(left, _least_on_the_left(kind, left))
+        _tex_within(left, _left_precedence(kind, left))
         + sign
         + _tex_within(right, _RANK[kind] + (kind == "-"))
     )
@@ -520,7 +520,7 @@ def as_text(tree, *, code=False):
             return f"np.exp({as_text(right, code=code)})"
         power = "**" if code else "^"
         return f"{_text_within(left, 6, code)}{power}{_text_within(right, 6, code)}"
-    least = _least_on_the_left(kind, left), _RANK[kind] + (kind in "-/")
+    least = _left_precedence(kind, left), _RANK[kind] + (kind in "-/")
     return f"{_text_within(left, least[0], code)} {kind} {_text_within(right, least[1], code)}"
 
 

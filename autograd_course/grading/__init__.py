@@ -121,14 +121,14 @@ from .compare import (
     expect,
     expect_call,
     expect_own_work,
+    has_placeholder,
     returned,
     times,
     unfinished,
-    waits,
     without,
 )
 from .inputs import Named, expect_over
-from .rule_checks import expect_engine, expect_rule, not_between, of_engine, of_rule
+from .rule_checks import expect_engine, expect_rule, of_engine, of_rule, outside_one_sided_slopes
 from .locate_error import slip
 from .sandbox import MOST_PRINTED, Printed
 from .sentences import brief, formula, rows, sentence
@@ -356,7 +356,7 @@ def check(name, answer):
             ),
         )
     try:
-        if waits(answer) or any(answer is ours for ours in OURS):
+        if has_placeholder(answer) or any(answer is ours for ours in OURS):
             raise NotYet
         wanted = len(exercise.parts)
         if wanted > 1 and not (isinstance(answer, (tuple, list)) and len(answer) == wanted):

@@ -79,7 +79,7 @@ WITH_FACTS = {
 }
 
 # Causes that are certain from one call, so that no other draws need to be tried.
-SEEN_AT_ONCE = {
+CERTAIN_AFTER_ONE_CALL = {
     "order",
     "nan",
     "first entry",
@@ -162,9 +162,9 @@ class Cause:
         return self.kind.startswith("shape")
 
     @property
-    def seen_at_once(self):
+    def certain_after_one_call(self):
         """Return True if one call of the answer is enough to be certain of this Cause."""
-        return self.of_shape or self.kind in SEEN_AT_ONCE
+        return self.of_shape or self.kind in CERTAIN_AFTER_ONE_CALL
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def expect(
     Wrong
         If `got` differs from `expected`.
     """
-    if got is None or waits(got, called=function is not None):
+    if got is None or has_placeholder(got, called=function is not None):
         raise NotYet
     if function is None:
         got, expected = typed(got), typed(expected)
@@ -113,11 +113,11 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
     if overwritten:
         raise overwritten
 
-    def once_more():
+    def call_again():
         with redirect_stdout(io.StringIO()):
             return returned_once(function, args, tried, wanted, (), when="again")[0]
 
-    again, written = _with_marks(once_more, _arrays(got, args))
+    again, written = _with_marks(call_again, _arrays(got, args))
     if written:
         raise Wrong.of(
             Difference(
@@ -130,7 +130,7 @@ def expect_call(function, *args, gives, tried=None, hints=(), shown=None, **opti
         )
     close = options.get("rtol", 1e-6), options.get("atol", 1e-9)
     if not same(again, gives, *close) and not same(
-        again := once_more(), gives, *close
+        again := call_again(), gives, *close
     ):  # the marks may have been read
         raise Wrong.of(
             Difference(call_of(function, args, tried), again, wanted, when="again"),
@@ -338,7 +338,7 @@ def expect_own_work(function, args, banned, hint):
         raise Wrong("the library functions that your function calls", names, "none of these", hint)
 
 
-def waits(answer, called=False):
+def has_placeholder(answer, called=False):
     """Return True if the answer is or contains a placeholder: `...` or None.
 
     If `called` is True, `answer` is the result of a function, and None does not count as a
@@ -346,7 +346,7 @@ def waits(answer, called=False):
     """
     if isinstance(answer, (tuple, list, dict)):
         return any(
-            waits(part, called)
+            has_placeholder(part, called)
             for part in (answer.values() if isinstance(answer, dict) else answer)
         )
     return answer is ... or answer is None and not called

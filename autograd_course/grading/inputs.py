@@ -330,10 +330,14 @@ def expect_over(
                 if apart:
                     yield *one[:at], other[at], *one[at + 1 :]
                 if apart or not unchanged(one[at], other_g[at]):
-                    yield from ((*one[:at], x, *one[at + 1 :]) for x in _in_place_of(one[at], one))
+                    yield from (
+                        (*one[:at], x, *one[at + 1 :]) for x in _replacements_for(one[at], one)
+                    )
         yield from (
             args
-            for args in map(build, _turning(function, NUMBERS if rtol <= NEAR else MEASURED))
+            for args in map(
+                build, _draws_at_thresholds(function, NUMBERS if rtol <= NEAR else MEASURED)
+            )
             if _is_sure(function, right, args, rtol, atol)
         )
         yield from (
@@ -355,7 +359,7 @@ def expect_over(
     _expect_result_kept(function, build(Draw(0, 0)), build(Draw(0, 1, 1)), tried)
 
 
-def there_and_back(op):
+def value_and_vjp(op):
     """Return a function that computes the value of `op` and its gradient with respect to x.
 
     `op` takes a Tensor and returns a Tensor. The returned function takes the array x and the
@@ -415,7 +419,7 @@ def numbers_of(answer):
     return sorted(c for c in found if c not in (1, 2))  # 1 and 2 are tried anyway
 
 
-def where_it_may_turn(answer, least=NUMBERS[0], most=NUMBERS[1]):
+def thresholds_in_source(answer, least=NUMBERS[0], most=NUMBERS[1]):
     """Return values at which the behaviour of an answer may change, according to its code.
 
     For each number c in the code with an absolute value from `least` to `most`, the values are c,
@@ -440,14 +444,14 @@ def lengths_of(answer, most=LONG):
     ]
 
 
-def _turning(answer, some):
+def _draws_at_thresholds(answer, some):
     """Yield Draws that try the numbers in the code of `answer`.
 
     The numbers between the two bounds `some` are first used as values. Then each whole number is
     used as the length of the first, the second and the third axis drawn, until the sum of these
     lengths reaches a limit.
     """
-    values = where_it_may_turn(answer, *some)
+    values = thresholds_in_source(answer, *some)
     yield from (Draw(number, 0, near=values) for number in range(min(2 * len(values), MOST)))
     lengths = [length for length in lengths_of(answer) for _ in range(3)]
     for number, (length, entries) in enumerate(zip(lengths, accumulate(lengths))):
@@ -476,7 +480,7 @@ def _tolerance(args, rtol, atol):
     return {"rtol": rtol, "atol": atol or 1e-12 * min(_largest(args), 1000) ** 2}
 
 
-def _in_place_of(place, args):
+def _replacements_for(place, args):
     """Yield arrays to pass for the argument `place`, so that one array is used in two places.
 
     The arrays come from `args`, all arguments of the call. Each array that fits is yielded whole,
@@ -558,7 +562,7 @@ def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
         f = _plain(function, args)
         gives, got = run(_plain(right, args), args), run(f, args)
         if _agree(got, gives, rtol, 1e-9):
-            well += [args] * _tells(args, gives.value)
+            well += [args] * _is_informative(args, gives.value)
         elif got.error or gives.error:
             wrong.append(False)
         else:
@@ -572,7 +576,7 @@ def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
     return Cause("right elsewhere", (shortest(where, 160),)) if where else Cause()
 
 
-def _tells(args, gives):
+def _is_informative(args, gives):
     """Return True if a right result of this call distinguishes a right answer from a wrong one.
 
     On some calls many wrong answers are right. These are calls in which an argument or the result
@@ -671,7 +675,7 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
             cause = wrong.cause
             certain = (
                 cause.own
-                or cause.seen_at_once
+                or cause.certain_after_one_call
                 or (cause.part and not cause.kind)
                 or cause.kind in {own(one[1]).kind for one in hints if isinstance(one, tuple)}
                 or same(got, gives, 5e-5, 0)

@@ -110,7 +110,7 @@ def _recognised(got, wrong, args, expected, rtol, atol):
     return same(got, wrong, *close) and not same(wrong, expected, rtol, atol)
 
 
-def _for_another_g(wrong, function, args, letters):
+def _agrees_for_another_g(wrong, function, args, letters):
     """Return True if the learner's rule agrees with the mistake `wrong` for a different g too.
 
     This excludes an agreement by chance. Only g, the first argument, is changed, because z depends
@@ -160,7 +160,7 @@ def likely_cause(got, expected, hints, args, rtol, atol, letters=(), function=No
             if _recognised(got, hint[0], args, expected, rtol, atol) and (
                 sure(hint[0])
                 if sure and callable(hint[0])
-                else _for_another_g(hint[0], function, args, letters)
+                else _agrees_for_another_g(hint[0], function, args, letters)
             ):
                 return own(hint[1])
         elif (isinstance(expected, (tuple, list)) or as_numbers(got) is not None) and (

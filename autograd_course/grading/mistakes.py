@@ -1,7 +1,7 @@
 """Define common mistakes; each function returns a wrong answer and the hint for it.
 
     # in an exercise whose right answers are the numbers 14 and −2.5
-    mistakes=[sign_lost(14), upside_down(-2.5), (9, "That is the square alone.")]
+    mistakes=[sign_lost(14), reciprocal(-2.5), (9, "That is the square alone.")]
     # in an exercise whose right answer is the function `right`
     mistakes=[printed(right), one_sided(), *of_rule(ag.multiply, 0)]
 
@@ -38,7 +38,7 @@ def off_by(c, right, hint="Off by a constant: where does your sum or product beg
     return _changed(right, lambda z: z + c), hint
 
 
-def upside_down(right, hint="Upside down: which number is divided by which?"):
+def reciprocal(right, hint="Upside down: which number is divided by which?"):
     return _changed(right, lambda z: 1 / z), hint
 
 
@@ -57,7 +57,7 @@ def multiplied(
     return prod(routes), hint
 
 
-def local_alone(
+def local_gradient_only(
     local,
     hint="That is the local gradient. Multiply it by the upstream gradient.",
 ):

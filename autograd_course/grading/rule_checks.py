@@ -72,13 +72,13 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **param
         ]
 
         def tried(*given, told={"axis": named["axis"]} if named != params else {}):
-            named_values = [as_given(row, given)]
+            named_values = [format_arguments(row, given)]
             named_values += [f"{name} = {brief(value)}" for name, value in told.items()]
             return f"the rule for {row.input_names[arg]} of {row.name}, with " + ", ".join(
                 named_values
             )
 
-        cases = [_as_the_engine(given, arg) for given in rule_cases(row, inputs, named)]
+        cases = [_with_numpy_scalar(given, arg) for given in rule_cases(row, inputs, named)]
         # a sign seen to differ is a sure cause
         sign = [wrong for wrong, hint in known if hint == Cause("sign")]
         for given in cases:
@@ -98,11 +98,11 @@ def expect_rule(rule, row, arg=0, *, whole=False, inputs=None, hints=(), **param
                 hints=known,
                 tried=tried,
                 rtol=1e-12,
-                first=[_as_the_engine(given, arg) for given in _special_cases(row, arg)],
+                first=[_with_numpy_scalar(given, arg) for given in _special_cases(row, arg)],
             )
 
 
-def as_given(row, given):
+def format_arguments(row, given):
     """Return the arguments of a rule as a string, such as "g = 2, z = 6, x = 2, y = 3".
 
     `given` is the tuple (g, z, x, y, …).
@@ -111,7 +111,7 @@ def as_given(row, given):
     return ", ".join(f"{name} = {brief(value)}" for name, value in zip(names, given))
 
 
-def _as_the_engine(given, arg):
+def _with_numpy_scalar(given, arg):
     """Return the arguments of a rule, with input `arg` converted to a NumPy scalar if it is a number.
 
     The engine passes numbers in this form, so a rule may use their methods, such as `astype`.
@@ -387,7 +387,7 @@ def _differ(wrong, right, given):
         return True
 
 
-def not_between(got, function, x, h=1e-8):
+def outside_one_sided_slopes(got, function, x, h=1e-8):
     """Return the entries of `got` that are not between the one-sided slopes of `function` at x.
 
     The result is a list of (index, smaller slope, larger slope). `x` and `got` are arrays of one

@@ -53,7 +53,7 @@ def _in_library(file):
 
 
 @cache
-def _stays_on_its_line(code):
+def _has_one_line_loop(code):
     """Return True if the code has a `while` loop on one line, such as `while True: pass`."""
     lines, places = {}, {}
     for instruction in dis.get_instructions(code):
@@ -102,7 +102,7 @@ def bounded(function, *args, most=None):
         if event == "call":
             if _in_library(frame.f_code.co_filename):
                 return None
-            frame.f_trace_opcodes = _stays_on_its_line(frame.f_code)
+            frame.f_trace_opcodes = _has_one_line_loop(frame.f_code)
         return count
 
     at_work = begun
@@ -113,7 +113,7 @@ def bounded(function, *args, most=None):
         if at_work - before < LONGEST / 100:  # on a busy machine a running answer gets little time
             raise Waiting(f"no result after {LONGEST} seconds")
 
-    with _ringing(ring):
+    with _alarm(ring):
         sys.settrace(count)
         try:
             return function(*args)
@@ -122,7 +122,7 @@ def bounded(function, *args, most=None):
 
 
 @contextmanager
-def _ringing(ring):
+def _alarm(ring):
     """Call `ring` every LONGEST seconds during the block, or never on a system without signals."""
     try:
         before = _signal.signal(

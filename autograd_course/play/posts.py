@@ -1,6 +1,6 @@
 """Find the code in a forum post, between sentences, prompts, outputs and error messages.
 
-`code_of` removes the lines that are certainly not code. The reader calls `is_said` only if Python
+`code_of` removes the lines that are certainly not code. The reader calls `is_not_code` only if Python
 cannot parse the remaining text. Formulas inside a sentence are ignored, because it is not clear
 which words of the sentence belong to the formula.
 """
@@ -81,7 +81,7 @@ def code_of(text):
     return text, left_out
 
 
-def is_said(line, text):
+def is_not_code(line, text):
     """Return True if a line that Python cannot parse is an output, a sentence or an answer.
 
     An answer is a line such as `f'(x) = 2x`. If `text`, which contains the line, calls `backward`, two

@@ -18,7 +18,7 @@ from .functions import ARRAYS, CONSTANTS, CONSTRUCTORS, FUNCTIONS, MODULES, RAND
 from .interpreter import constant_value, run
 from .layers import LAYERS, written_out
 from .pasted import RESULT_NAMES, forward_pass
-from .posts import PROMPT, code_of, is_said
+from .posts import PROMPT, code_of, is_not_code
 from .school import as_python, not_python, tree_of
 from .syntax import CannotDraw, assign, called, loaded, reads, stored, walk
 
@@ -271,7 +271,9 @@ def _readable(text, left_out):
     except CannotDraw as told:
         refused = told
     lines = text.split("\n")
-    said = {i for i, line in enumerate(lines) if not tree_of(line.strip()) and is_said(line, text)}
+    said = {
+        i for i, line in enumerate(lines) if not tree_of(line.strip()) and is_not_code(line, text)
+    }
     code = "\n".join("" if i in said else line for i, line in enumerate(lines))
     if said and code.strip():
         with suppress(CannotDraw):

@@ -72,10 +72,10 @@ def gym(lesson=None):
         raise ValueError(
             f'gym: expected `lesson` as two digits in quotes, "{LESSONS[0]}" or higher, got {lesson!r}'
         )
-    return Gym(max(home for home in LESSONS if home <= (lesson or furthest())))
+    return Gym(max(home for home in LESSONS if home <= (lesson or last_lesson())))
 
 
-def furthest():
+def last_lesson():
     """Return the last lesson in the learner's record, such as "05".
 
     This is the last lesson with a solved exercise, a prediction or a card. If there is none, return
@@ -231,7 +231,7 @@ class Gym(Panel):
         """
         among = keys(self.lesson.value, self.kind.value)
         if not among:
-            self.put_nothing()
+            self.show_no_problem()
             return
         rng = np.random.default_rng([self.number, int(self.lesson.value)])
         self.key = pick(among, record.read()["gym"], self.last, rng)
@@ -285,7 +285,7 @@ class Gym(Panel):
         )
         return entry
 
-    def put_nothing(self):
+    def show_no_problem(self):
         self.problem, self.boxes, self.icons, self.form.children = None, [], [], []
         home = min(KINDS[self.kind.value][1].KEYS.values())
         self.head.value = say(

@@ -322,10 +322,10 @@ def _ledger(key, rng):
                 one: [arrow for arrow in walk.leaving(one) if arrow.user in done] for one in waiting
             }
             if any(0 < len(arrived[one]) < len(walk.leaving(one)) for one in waiting):
-                return _asked_of_ledger(key, walk, done, arrived)
+                return _ledger_question(key, walk, done, arrived)
 
 
-def _asked_of_ledger(key, walk, done, arrived):
+def _ledger_question(key, walk, done, arrived):
     asked, said = [], []
     for one, arrows in arrived.items():
         name, total = walk.called[one], sum(arrow.passes for arrow in arrows)

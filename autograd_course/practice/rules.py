@@ -14,7 +14,7 @@ from autograd_lib import ops
 
 from ..drawing.picture import Picture
 from ..drawing.rules import AHEAD, FORMULAS, body, derived, letters_of
-from ..grading.rule_checks import as_given, expect_rule, of_rule
+from ..grading.rule_checks import expect_rule, format_arguments, of_rule
 from ..grading.same_line import STATED, same_line
 from ..grading.sandbox import StepLimitExceeded
 from ..grading.sentences import sentence
@@ -112,7 +112,7 @@ DERIVED = {
 
 
 @cache
-def tried_on(name):
+def rule_inputs(name):
     """Return the inputs and keywords with which to test a rule of the row called `name`.
 
     Returns
@@ -163,7 +163,7 @@ def _judge(row, argument, rule):
         return Mark(True, "" if same else note)
     if compared.lines[0].fault == "endless":
         return Mark(False, trouble(StepLimitExceeded()))
-    inputs, keywords = tried_on(row.name)
+    inputs, keywords = rule_inputs(row.name)
     parameters = str(inspect.signature(row.rules[argument]))[1:-1]
     known = [
         (Line(line).function(parameters), hint)
@@ -179,7 +179,7 @@ def _judge(row, argument, rule):
         if row.name in STATED and not any(np.any(x) for x in given[2:]):
             return Mark(False, note)
         _, got, right = wrong.shown
-        here = f"With {as_given(row, given)}, your line gives {got}, but {right} is right."
+        here = f"With {format_arguments(row, given)}, your line gives {got}, but {right} is right."
         return Mark(False, f"{here} {sentence(wrong.cause)}".strip())
     except (Exception, SystemExit, StepLimitExceeded) as error:
         fits = FITS.get(row.name, "") if isinstance(error, ValueError) else ""
@@ -364,7 +364,7 @@ def mistakes(row, argument, letters):
             (f"g + (lambda g: {ours})(1)", "g is added"),
             (f"g * ({ours})", "it contains g twice"),
         ]
-    inputs, keywords = tried_on(row.name)
+    inputs, keywords = rule_inputs(row.name)
     # some are right for this row
     known = [sentence(hint) for _, hint in of_rule(row, argument, inputs=inputs, **keywords)]
     return [

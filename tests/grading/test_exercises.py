@@ -473,7 +473,7 @@ def names(source):
                 part = part.value
             changed.add(getattr(part, "id", None))
     record = (
-        {"progress", "the_way"} if "check" in read else set()
+        {"progress", "learning_path"} if "check" in read else set()
     )  # they show results that a check has stored
     return read, later, written | record | changed & (read | later)
 
@@ -538,7 +538,7 @@ def test_untouched_notebook_says_not_yet(path):
         )
         worked_in |= stub.source != EXERCISES[name].stub
         stub.source = EXERCISES[name].stub
-    untouched = once.ran(notebook, path) if worked_in else once.notebook(path)
+    untouched = once.run_in_copy(notebook, path) if worked_in else once.notebook(path)
     assert verdicts(untouched.cells, of_lesson(path)) == dict.fromkeys(of_lesson(path), "not yet")
     assert untouched.metadata.left == {}, "nothing was done, so nothing is kept"
 
@@ -566,7 +566,7 @@ def test_solved_notebook_says_right(path):
     with other styles in the same kernel.
     """
     names = of_lesson(path)
-    with once.going_on(path) as (kernel, notebook):
+    with once.continued_kernel(path) as (kernel, notebook):
         solved = Run(kernel, notebook)
         solved.answer({name: EXERCISES[name].solution for name in names})
         assert verdicts(solved.code, names) == dict.fromkeys(names, "right")

@@ -27,9 +27,9 @@ def site(request):
     }
 
     def executed(path):
-        return once.notebook(path) if {path.stem, "all"} & given else once.text(path)
+        return once.notebook(path) if {path.stem, "all"} & given else once.without_code(path)
 
-    return once.made("site", lambda folder: pages.build(folder / "pages", executed)) / "pages"
+    return once.made_once("site", lambda folder: pages.build(folder / "pages", executed)) / "pages"
 
 
 def read_by(item):
@@ -58,7 +58,7 @@ def bundled_site(site, request):
         for name, content in files.items():
             (folder / "pages" / name).write_bytes(content)
 
-    folder = once.made("bundled site", make)
+    folder = once.made_once("bundled site", make)
     if (folder / "failed").exists():
         assert "CI" not in os.environ, (folder / "failed").read_text()
         pytest.skip((folder / "failed").read_text())

@@ -309,7 +309,7 @@ def test_words_for_jupyterlab_or_for_pages_are_shown_only_there(path):
     jupyterlab = "\n".join(markdown2html_mistune(cell.source) for cell in cells)
     tagged = [cell for cell in cells if pages.LAB_ONLY in cell.metadata.get("tags", [])]
     everywhere = "\n".join(cell.source for cell in cells if cell not in tagged)
-    page, _ = pages.exported(once.text(path))
+    page, _ = pages.exported(once.without_code(path))
     marks = "<!-- lab-only -->(.*?)<!-- /lab-only -->|<!-- page-only: (.*?) -->"
     assert "<!--" not in re.sub(marks, "", everywhere, flags=re.DOTALL), "a mark without its end"
     assert "\n<!--" not in everywhere, "Markdown does not read a line that begins with a comment"
@@ -1124,18 +1124,18 @@ def test_a_sentence_that_all_lessons_share_is_not_searched():
         '<h2 id="A">A</h2>',
         "<p><em>A good place to stop for today. Next: a bowl.</em></p>",
     )
-    assert pages.read_out(heading + stop) == [("A", "A", "Next: a bowl.")]
+    assert pages.searchable_sections(heading + stop) == [("A", "A", "Next: a bowl.")]
     time = "<td>75 minutes in two parts, 45 + 30; part 2 begins at B</td>"
-    assert pages.read_out(heading + time) == [("A", "A", "75 minutes B")]
+    assert pages.searchable_sections(heading + time) == [("A", "A", "75 minutes B")]
 
     exercise = "<p><strong>Exercise</strong> (6 minutes, medium, ●●● essential). Write both.</p>"
-    assert pages.read_out(heading + exercise) == [("A", "A", "Exercise. Write both.")]
+    assert pages.searchable_sections(heading + exercise) == [("A", "A", "Exercise. Write both.")]
 
 
 def test_words_of_a_derivation_are_searched_separately():
     line = "<mtr><mtd><mi>x</mi></mtd><mtd><mtext>new area</mtext></mtd></mtr>"
     body = f'<h2 id="A">A</h2><math><mtable>{line}{line}</mtable></math>'
-    assert pages.read_out(body) == [("A", "A", "x new area x new area")]
+    assert pages.searchable_sections(body) == [("A", "A", "x new area x new area")]
 
 
 def test_the_search_restores_the_words_that_the_index_abbreviates(page):
@@ -1159,7 +1159,7 @@ FOLDED_TERMS = {"FLOPs", "fine-tuning", "freeze", "subgradient"}
 
 def test_a_search_for_a_term_finds_the_lesson_that_introduces_it(site, page):
     """The lesson is among the 12 hits shown for most terms, and the lesson or the glossary for all."""
-    notebook = once.text(ROOT / "notebooks/notation.ipynb")
+    notebook = once.without_code(ROOT / "notebooks/notation.ipynb")
     glossary = "\n".join(cell.source for cell in notebook.cells)
     terms = re.findall(r"^- \*\*(.+?)\*\* \(\[\d\d\]\((\w+)\.ipynb", glossary, re.M)
     page.goto("about:blank")
@@ -1249,7 +1249,10 @@ def test_every_page_says_what_it_is_to_a_search_engine_and_in_a_chat(site):
 def test_a_published_page_has_an_address_and_a_picture(tmp_path, monkeypatch):
     """The head of a page names both, and the 404 page finds its styles from any folder."""
     monkeypatch.setattr(launch_links, "repository", lambda: "Owner/name")
-    folder, address = pages.build(tmp_path / "site", once.text), "https://owner.github.io/name/"
+    folder, address = (
+        pages.build(tmp_path / "site", once.without_code),
+        "https://owner.github.io/name/",
+    )
     listed = (folder / "sitemap.txt").read_text().split()
     assert listed == [f"{address}{name}.html" for name in NAMES]
     for name in NAMES:

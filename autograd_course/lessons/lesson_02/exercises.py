@@ -7,7 +7,13 @@ from autograd_lib import Tensor, elementwise
 from ...drawing.picture import Picture
 from ...grading import edit, exercise, expect, expect_over, formula, times
 from ...grading.causes import Cause
-from ...grading.mistakes import central_difference, local_alone, multiplied, sign_lost, upside_down
+from ...grading.mistakes import (
+    central_difference,
+    local_gradient_only,
+    multiplied,
+    reciprocal,
+    sign_lost,
+)
 from ...quiz.texts import Question, card, prediction, recall
 from ...widgets.graph import draw_graph
 
@@ -418,7 +424,7 @@ def two_knobs(answer):
             -2.5,
             "The size is right. The gradient of z is −4 and that of x is 10. Which sign must the local gradient have?",
         ),
-        upside_down(
+        reciprocal(
             -2.5,
             "Your fraction is upside down. Upstream × local = gradient of x, so divide the gradient of x by that of z.",
         ),
@@ -497,7 +503,7 @@ def hidden(answer):
             24,
             "That is the value of L, or only the path through c. Or did you add 12 and 12? The slope of a² is 2a, which is 4.",
         ),
-        local_alone(
+        local_gradient_only(
             3 + 4,
             "That is the sum of the two local gradients of a. Follow each path all the way to L first.",
         ),

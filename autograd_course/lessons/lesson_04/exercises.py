@@ -22,7 +22,7 @@ from ...grading import (
     of_rule,
 )
 from ...grading.compare import returned
-from ...grading.inputs import there_and_back
+from ...grading.inputs import value_and_vjp
 from ...grading.mistakes import printed
 from ...grading.sentences import brief
 from ...grading.verdict import NotYet
@@ -1120,7 +1120,7 @@ def _valued(answer):
         return z
 
     forward.__wrapped__ = answer
-    return there_and_back(forward)
+    return value_and_vjp(forward)
 
 
 def _right_root(x, g):

@@ -9,7 +9,7 @@ from autograd_lib import Tensor
 from ...derivations import Step, derivation
 from ...grading import NotYet, Wrong, brief, exercise, expect, expect_engine, has_blank, returned
 from ...grading.causes import Cause, own
-from ...grading.inputs import where_it_may_turn
+from ...grading.inputs import thresholds_in_source
 from ...grading.rule_checks import DEEP, FAULTS, engine
 from ...grading.same import same
 from ...grading.sandbox import StepLimitExceeded
@@ -170,7 +170,7 @@ def multiply(answer):
 
     Plain.__name__ = "Value"
     for a, b in [
-        *((x, 0.75) for x in where_it_may_turn(answer)),
+        *((x, 0.75) for x in thresholds_in_source(answer)),
         (3.0, -2.5),
         (0.5, 0.25),
         (0.0, -1.5),

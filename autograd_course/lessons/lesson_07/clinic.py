@@ -449,7 +449,7 @@ def asked(f, *xs, calls=1):
     return ask
 
 
-def _rules_run(Engine):
+def _count_rule_calls(Engine):
     """Return how many times `Engine` calls a rule in the backward pass through ten doublings, x = x + x."""
     values, runs = [Engine(1.0)], []
 
@@ -491,7 +491,7 @@ EXAMINATIONS = {
         24.0,
         asked(lambda x, c: c * (x * x), 2.0, 3.0, calls=2),
     ),
-    "doubled": ("x = x + x ten times: rules run", 10, _rules_run),
+    "doubled": ("x = x + x ten times: rules run", 10, _count_rule_calls),
     "loss": (
         "½(ŷ − y)² at ŷ = −1, y = 1: L itself",
         2.0,

@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 
 from ...grading import NotYet, Wrong, brief, exercise, expect, has_blank, is_stub, returned
-from ...grading.inputs import lengths_of, where_it_may_turn
+from ...grading.inputs import lengths_of, thresholds_in_source
 from ...grading.sandbox import StepLimitExceeded, bounded
 from ...quiz.texts import Question, card, prediction, recall
 from ..lesson_05 import exercises as lesson_05
@@ -520,7 +520,7 @@ def fixed_tanh(answer):
         (0, 0.5),
         (3, 2.5),
         (2, 0.0),
-        *((-4, x) for x in where_it_may_turn(answer)),
+        *((-4, x) for x in thresholds_in_source(answer)),
     ):
         tried = f"{factor} · tanh x at x = {data:g}: the gradient of x"
         x, z = Fixed(data), math.tanh(data)

@@ -20,7 +20,7 @@ from ...grading import (
     expect_over,
     has_blank,
     is_stub,
-    not_between,
+    outside_one_sided_slopes,
     returned,
     times,
     without,
@@ -1175,7 +1175,7 @@ def my_op(answer):
     sent = returned(
         rule, g, at_whole, whole, tried="your rule from x = −25 to 25", shown="g times the slope"
     )
-    for i, *sides in not_between(np.asarray(sent) / g, function, whole):
+    for i, *sides in outside_one_sided_slopes(np.asarray(sent) / g, function, whole):
         low, high = (number(round(slope, 3)) for slope in sides)
         raise Wrong(
             f"your rule at x = {number(whole[i])}, with g = {number(g[i])}",

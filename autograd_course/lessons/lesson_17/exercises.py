@@ -5,7 +5,7 @@ import numpy as np
 import autograd_lib as ag
 
 from ...grading import Wrong, edit, exercise, expect, expect_call, expect_over, is_stub, returned
-from ...grading.inputs import there_and_back
+from ...grading.inputs import value_and_vjp
 from ...grading.sentences import brief
 from ...grading.verdict import NotYet
 from ...quiz.texts import Question, card, prediction, recall
@@ -274,7 +274,7 @@ def golf(answer):
             ),
         ) from None
     expect_over(
-        there_and_back(answer),
+        value_and_vjp(answer),
         lambda x, g: (x * _sigmoid(x), g * _slope(x)),
         lambda d: (x := np.asarray(d(*d.shape(0, 1, 2, 3))), np.asarray(d.g(*x.shape))),
         tried=lambda x, g: (

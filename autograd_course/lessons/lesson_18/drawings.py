@@ -10,7 +10,7 @@ from ...drawing.picture import Picture, svg
 CELL = 30
 
 
-def who_reads_whom(sizes, letters, pick=None, what="slope"):
+def dependence_matrix(sizes, letters, pick=None, what="slope"):
     """Draw a matrix that shows how strongly each position of a text depends on each letter.
 
     Parameters

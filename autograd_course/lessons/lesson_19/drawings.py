@@ -110,7 +110,7 @@ def written(text, first="It writes:"):
     return Picture(page(escape(text)), f"{first}\n{text}", says_all=True)
 
 
-def who_knew(text, network, counting):
+def compare_predictions(text, network, counting):
     """Draw a text, and colour each letter that one of two models predicted much better than the other.
 
     Much better means at least twice the probability that the other model gave to the letter. `network`

@@ -89,7 +89,7 @@ def asked(name, compiled_by, number=float):
     )
 
 
-def times_as_long(hidden, images, labels):
+def relative_step_time(hidden, images, labels):
     """Return the time of a training step with the tape, divided by the time with the program of `ag.compile`.
 
     The network has one hidden layer of `hidden` neurons, and is trained on `images` and `labels`.

@@ -339,7 +339,7 @@ def times(measured, rows):
 # --- The whole way --------------------------------------------------------------------------------------------------
 
 
-def the_way():
+def learning_path():
     """Draw the learner's path through the course, as recorded in progress.json in the notebook's folder."""
     registered()
     return way(record.read(), list(EXERCISES), list(PREDICTIONS), record.lessons())

@@ -17,7 +17,7 @@ from ...grading import (
     expect_over,
     has_blank,
     is_stub,
-    not_between,
+    outside_one_sided_slopes,
     returned,
 )
 from ...grading.compare import parameter_names
@@ -532,7 +532,7 @@ def _at_zero(three):
     x, g = np.zeros(2), np.array([1.0, -2.0])
     tried = f"backward, with grad_output = {brief(g)} and x = {brief(x)}"
     got, _ = returned(lambda: _there_and_back(three, x, g), tried=tried, shown="the gradient of x")
-    for _, low, high in not_between(got / g, three[0], x):
+    for _, low, high in outside_one_sided_slopes(got / g, three[0], x):
         raise Wrong(
             tried,
             brief(got),

@@ -6,7 +6,7 @@ import autograd_lib as ag
 
 from ...grading import NotYet, Wrong, brief, edit, exercise, expect_over, is_stub
 from ...grading.causes import Cause
-from ...grading.inputs import there_and_back
+from ...grading.inputs import value_and_vjp
 from ...grading.mistakes import in_place, printed
 from ...quiz.texts import Question, card, prediction, recall
 
@@ -133,7 +133,7 @@ def _passed(answer):
         return z
 
     forward.__wrapped__ = answer
-    return there_and_back(forward)
+    return value_and_vjp(forward)
 
 
 def _right_bit(w, g):

@@ -10,8 +10,8 @@ from autograd_course.drawing import style
 from autograd_course.lessons.lesson_18.drawings import (
     attention_row,
     by_position,
+    dependence_matrix,
     sharpness,
-    who_reads_whom,
 )
 
 
@@ -29,7 +29,7 @@ def opacities(picture, colour):
 def test_who_reads_whom_marks_the_future():
     """Catch crosses on the past in place of the future."""
     sizes = np.array([[2.0, 1.0, 0], [0, 4.0, 0], [0.5, 0, 0]])
-    picture = who_reads_whom(sizes, "abc")
+    picture = dependence_matrix(sizes, "abc")
     assert picture.text.splitlines() == [
         "The future is read 1 times.",
         "Position, what it reads, and the slope of each:",
@@ -44,7 +44,7 @@ def test_who_reads_whom_marks_the_future():
         and len(list(svg_of(picture).iter(f"{SVG}circle"))) == 5
     )
     assert {"dark: large; dot: 0", "grey: the future; crossed: read"} <= set(words_in(picture))
-    framed = who_reads_whom(np.tri(3) / 3, "abc", pick=1, what="weight")
+    framed = dependence_matrix(np.tri(3) / 3, "abc", pick=1, what="weight")
     assert framed.text.startswith(
         "Position 1 (b): 0 0.33, 1 0.33\n"
     ) and "grey: the future" in words_in(framed)

@@ -9,10 +9,10 @@ from drawn import words_in
 from autograd_course.lessons.lesson_19.drawings import (
     COUNTING,
     NETWORK,
+    compare_predictions,
     guess,
     learning,
     mixture,
-    who_knew,
     written,
 )
 
@@ -52,7 +52,9 @@ def test_learning_that_was_stopped_at_once():
 
 def test_who_knew_marks_a_doubled_probability():
     """Catch swapped colours of the network and the counts."""
-    picture = who_knew("ab<\n", np.array([0.9, 0.5, 0.1, 0.3]), np.array([0.2, 0.4, 0.9, 0.5]))
+    picture = compare_predictions(
+        "ab<\n", np.array([0.9, 0.5, 0.1, 0.3]), np.array([0.2, 0.4, 0.9, 0.5])
+    )
     for colour in (NETWORK, COUNTING):
         assert picture.html.count(f"background:{colour}") == 2  # and the legend
     assert (
