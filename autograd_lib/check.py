@@ -161,7 +161,9 @@ def _check(f, xs, u, names, order, modes, rng, path, scale, kinks, magnitude):
         scale = scale * vs[0].item() if len(vs) == 1 and vs[0].size == 1 else 1.0
         for mode in modes:
             _check(
-                lambda *xs, mode=mode: _joined(derivatives[mode](*xs[:-1], t=xs[-1])),
+                lambda *xs, mode=mode: ops.concatenate(
+                    [ops.reshape(d, -1) for d in derivatives[mode](*xs[:-1], t=xs[-1])]
+                ),
                 [*xs, np.ones(())],
                 projected[mode],
                 [*names, upstream[mode]],
@@ -226,10 +228,6 @@ def _slope(f, xs, u, value, direction, noise, magnitude):
         kink = gap > 1e-3 * (abs(left) + abs(right)) + 4 * rounding and gap > 0.75 * wide
         bounds = np.minimum(lefts, rights).sum(), np.maximum(lefts, rights).sum()
     return slope, error if np.isfinite(error) else np.inf, (left, right) if kink else None, bounds
-
-
-def _joined(arrays):
-    return ops.concatenate([ops.reshape(a, -1) for a in arrays])
 
 
 def _value_at(f, xs):

@@ -7,7 +7,7 @@ from operator import setitem
 import numpy as np
 
 from .hints import check_function, plain_words
-from .state import Stateful
+from .state import Stateful, clear_grads
 from .tape import Tensor
 from .values import as_array, assignments, commit
 
@@ -263,12 +263,7 @@ class Optimizer(Stateful):
         ValueError
             If `set_to_none` is False.
         """
-        if not set_to_none:
-            raise ValueError(
-                f"{type(self).__name__}.zero_grad: set_to_none=False is not supported; leave it out"
-            )
-        for p in self.params:
-            p.grad = None
+        clear_grads(self, self.params, set_to_none)
 
     def _state(self):
         settings = {

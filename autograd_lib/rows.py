@@ -95,9 +95,12 @@ class Primitive:
         input_names, keywords, named = (), (), 0
         if self.function and not any(self.rules):  # the function may still have keywords
             with suppress(ValueError):  # a ufunc
-                # Without `out`, because a program would not write into that array.
+                # Without the `out` of NumPy, because a program would not write into that array.
                 keywords = tuple(
-                    name for name in [*signature(self.function).parameters][count:] if name != "out"
+                    name
+                    for name in [*signature(self.function).parameters][count:]
+                    if name != "out"
+                    or str(getattr(self.function, "__module__", "")).partition(".")[0] != "numpy"
                 )
         for i in reversed(range(count)):
             if rule := self.rule(i):
@@ -159,7 +162,13 @@ class Primitive:
                     params,
                 )
         if top is None:
-            return self.compute(args, params)
+            # As NumPy's numbers: for Python's, 1 / 0 is an error and True + True is 2.
+            return self.compute(
+                [np.asarray(a)[()] for a in args]
+                if all([type(a) in (int, float, bool) for a in args])
+                else args,
+                params,
+            )
         # While `compile` records, every call is its trace's: also those of Tensors outside of it.
         return (tracer.get() or top).process(self, args, params)
 

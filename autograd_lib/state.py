@@ -158,3 +158,28 @@ def _check_names(names, prefix=""):
     for name in names:
         if name in ("file", "allow_pickle") or name.endswith(".npy"):
             raise ValueError(f"{prefix}an array in a .npz file cannot be named {name!r}; rename it")
+
+
+def clear_grads(owner, parameters, set_to_none):
+    """Set the gradient of every parameter to None.
+
+    Parameters
+    ----------
+    owner : Stateful
+        The object whose method `zero_grad` was called.
+    parameters : list of Tensor
+        Its parameters.
+    set_to_none : bool
+        The argument of `zero_grad`.
+
+    Raises
+    ------
+    ValueError
+        If `set_to_none` is False.
+    """
+    if not set_to_none:
+        raise ValueError(
+            f"{type(owner).__name__}.zero_grad: set_to_none=False is not supported; leave it out"
+        )
+    for p in parameters:
+        p.grad = None

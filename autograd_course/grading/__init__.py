@@ -375,7 +375,7 @@ def check(name, answer):
             "not yet", ("", "Replace each ... (or pass) above, run that cell, then run this one.")
         )
     except (Exception, SystemExit) as error:
-        if not getattr(error, "early", False) and (
+        if not (isinstance(error, Wrong) and error.early) and (
             unfinished(answer, blank_indices(exercise.stub)) or likely(error).kind == "error: blank"
         ):
             return Verdict(

@@ -100,7 +100,9 @@ class Wrong(Exception):
 
     def because(self, hint):
         """Return a Wrong with the same Difference and another hint, which is a string or a Cause."""
-        return Wrong.of(self.difference, hint if isinstance(hint, Cause) else own(hint))
+        wrong = Wrong.of(self.difference, hint if isinstance(hint, Cause) else own(hint))
+        wrong.early = self.early
+        return wrong
 
     @property
     def shown(self):

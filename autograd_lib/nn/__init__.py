@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import ops
 from ..hints import as_generator
-from ..state import Stateful
+from ..state import Stateful, clear_grads
 from ..tape import Tensor
 from ..values import as_array, commit, assignments
 from . import functional as functional
@@ -85,6 +85,19 @@ class Module(Stateful):
 
     training = True
     _buffers = ()
+
+    def __init_subclass__(cls, **keywords):
+        """Raise TypeError for `__slots__`, and keep `==` and `hash` of a dataclass those of objects.
+
+        A dataclass compares its attributes, but `==` of Tensors returns an array.
+        """
+        super().__init_subclass__(**keywords)
+        if vars(cls).get("__slots__"):
+            raise TypeError(
+                f"{cls.__name__}: a Module cannot have __slots__, because parameters() would not "
+                "find the Tensors in them; leave out __slots__, or slots=True of a dataclass"
+            )
+        cls.__eq__, cls.__hash__ = cls.__eq__, cls.__hash__  # @dataclass keeps those of the class
 
     def __call__(self, *args, **kwargs):
         """Call `forward` with these arguments and return its output."""
@@ -221,12 +234,7 @@ class Module(Stateful):
         ValueError
             If `set_to_none` is False.
         """
-        if not set_to_none:
-            raise ValueError(
-                f"{type(self).__name__}.zero_grad: set_to_none=False is not supported; leave it out"
-            )
-        for p in self.parameters():
-            p.grad = None
+        clear_grads(self, self.parameters(), set_to_none)
 
     def train(self, mode=True):
         """Set the training mode of this module and all modules in it.

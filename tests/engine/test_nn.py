@@ -9,6 +9,7 @@ import threading
 import warnings
 import zipfile
 from collections import deque
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -1626,3 +1627,52 @@ def test_names_of_pytorchs_module_get_a_helpful_error():
         _ = model.layer
     assert (caught.value.name, caught.value.obj) == ("layer", model)  # "Did you mean: 'layers'?"
     assert copy.deepcopy(model).layers[0].weight.shape == (3, 2)
+
+
+@pytest.mark.parametrize("options", [{}, {"eq": False}, {"frozen": True}, {"kw_only": True}])
+def test_a_dataclass_may_be_a_module(options):
+    @dataclass(**options)
+    class Scale(nn.Module):
+        weight: Tensor = Tensor([2.0, 3.0], requires_grad=True)
+        bias: Tensor = field(default_factory=lambda: Tensor([0.0, 1.0], requires_grad=True))
+        layers: list = field(default_factory=lambda: [nn.Linear(2, 1, rng=0)])
+
+        def forward(self, x):
+            return self.layers[0](x * self.weight + self.bias)
+
+    model, other, x = Scale(), Scale(), np.array([1.0, -1.0])
+    assert [name for name, _ in model.named_parameters()] == [
+        "weight",
+        "bias",
+        "layers.0.weight",
+        "layers.0.bias",
+    ]
+    assert model.bias is not other.bias and model == model != other
+    run = ag.compile(lambda model, x: model(x))
+    for m in (model, other):  # each has a program of its own
+        np.testing.assert_array_equal(run(m, x).data, m(x).data)
+
+
+def test_classes_with_equality_of_their_own_keep_it():
+    class Named(nn.Module):
+        def __init__(self, name):
+            self.name = name
+
+        def __eq__(self, other):
+            return self.name == other.name
+
+        def __hash__(self):
+            return hash(self.name)
+
+    class Child(Named):
+        pass
+
+    assert Child("a") == Child("a") != Child("b") and len({Child("a"), Child("a")}) == 1
+
+
+def test_slots_would_hide_parameters():
+    with pytest.raises(TypeError, match="Scale: a Module cannot have __slots__.*slots=True"):
+
+        @dataclass(slots=True)
+        class Scale(nn.Module):
+            weight: Tensor

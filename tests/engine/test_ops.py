@@ -1305,3 +1305,29 @@ def test_the_largest_of_one_row_is_an_array_of_its_own(function):
     x = np.zeros((1, 8192))
     function(x, axis=0)[0] = 5
     assert not x.any()
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "divide", "power", "subtract", "negative"])
+@pytest.mark.parametrize("x, y", [(True, True), (True, 2), (False, 0.0), (1.0, 0), (-8.0, 1 / 3)])
+def test_numbers_of_python_are_those_of_numpy(name, x, y):
+    """True + True is True, as in NumPy, 1 / 0 is inf, and a root of −8 is nan."""
+    args = [x] if name == "negative" else [x, y]
+    with np.errstate(all="ignore"):
+        try:
+            expected = getattr(np, name)(*args)
+        except TypeError:  # the minus of booleans
+            with pytest.raises(TypeError, match=f"{name}: expected numbers, got booleans"):
+                getattr(ag, name)(*args)
+        else:
+            z = getattr(ag, name)(*args)
+            assert type(z) is type(expected)
+            np.testing.assert_array_equal(z, expected)
+
+
+def test_a_keyword_out_of_a_function_of_the_user():
+    row = ag.primitive(lambda x, out=1.0: np.floor(x * out), [None], [None], name="scaled")
+    x = np.array([1.2, 2.6])
+    assert row(ag.Tensor(x), out=2.0).data.tolist() == [2, 5]
+    assert ag.compile(lambda x: row(x, out=2.0))(x).tolist() == [2, 5]
+    with pytest.raises(TypeError, match="any: got an unexpected keyword argument 'out'"):
+        ag.compile(lambda x: np.any(x, out=np.zeros((), bool)))(x)

@@ -640,6 +640,27 @@ def test_an_ellipsis_in_an_index_is_no_blank(body):
     assert has_blank(scope["function"], indices=True) == (body in BLANKS or "[...]" in body)
 
 
+def test_only_a_verdict_of_the_check_is_shown_before_the_answer_is_complete(monkeypatch):
+    class Late(Exception):
+        early = True
+
+    def slope(x):
+        return ...
+
+    for error, status in [
+        (Late("too late"), "not yet"),
+        (Wrong("a", "b", "c", "d"), "not yet"),
+        (Wrong("a", "b", "c", "d", early=True), "wrong"),
+        (Wrong("a", "b", "c", "d", early=True).because("another hint"), "wrong"),
+    ]:
+
+        def raises(answer, error=error):
+            raise error
+
+        monkeypatch.setattr(exercises.EXERCISES["99.slope"], "check", raises)
+        assert check("99.slope", slope).status == status
+
+
 def test_an_error_that_speaks_of_an_ellipsis_is_an_error():
     verdict = check("99.slope", lambda x: np.einsum("i->i", np.ones((2, 2))))
     assert verdict.status == "wrong" and "no '...' ellipsis" in repr(verdict)
