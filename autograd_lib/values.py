@@ -13,8 +13,8 @@ import numpy as np
 
 clock = count(1)  # numbers Tensors, which orders the backward pass, and dates changes of `.data`
 _last_change = 0  # the number of the last change of any value
-# {id of the array that owns the memory: (number of its last change in place, weak reference)}; the
-# reference removes the entry when the array is freed, before another array can get its id.
+# From the id of each array that owns its memory to the number of its last change in place and a weak
+# reference, which removes the entry when the array is freed, before another array can get its id.
 _array_changes = {}
 
 

@@ -13,7 +13,7 @@ import precomputed_frames  # noqa: E402
 
 
 def few(every, start, players):
-    """Return {name: the values that the page offers}, and True if the page combines them.
+    """Return a dict from name to the values that the page offers, and True if the page combines them.
 
     One slider moves at a time, so the second result is False unless there are no sliders.
     """

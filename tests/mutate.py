@@ -162,10 +162,11 @@ def in_order(tests, file):
 
 
 def mutate(chosen, cores, folder=HOME, tests=TESTS, told=lambda *_: None, stored=()):
-    """Return {statement: contract or test that fails without it, or ""}, from `cores` processes
-    at a time.
+    """Return a dict from each statement to the contract or test that fails without it, or "", from
+    `cores` processes at a time.
 
-    `stored` maps definitions to {text of a statement: test}, as the file for the page does.
+    `stored` maps each definition to a dict from the text of a statement to a test, as the file for
+    the page does.
     """
     outcomes(folder=folder)  # compiles the engine once for all processes
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # finding plugins takes longer than a test

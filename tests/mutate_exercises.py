@@ -364,7 +364,8 @@ def untried(name):
 
 # --- What passes ----------------------------------------------------------------------------------------------------
 
-# exercise -> {regular expression for the start of an accepted slip: why it is right}
+# For each exercise, a dict from a regular expression, which the start of an accepted slip matches, to
+# the reason why the slip is right.
 MEASURED = {
     "gives its result (with tiny|in float32|rounded)|takes its arguments (with tiny|rounded)": "measured, to six digits"
 }

@@ -17,7 +17,7 @@ class Ward:
     unfailed: set  # the examinations that every patient passes
 
     def wrong(self, engine):
-        """Return {examination: result} for the examinations that the engine fails."""
+        """Return a dict from each examination that the engine fails to the result."""
         return {
             name: value
             for name, value in self.module.sheet(engine).items()

@@ -260,8 +260,8 @@ class _Interpreter:
         ----------
         body : ast.expr or list of ast.stmt
             The expression of a lambda, or the statements of a `def`.
-        given : {name: value}
-            The arguments.
+        given : dict
+            The values of the arguments, by name.
         """
         if self.depth >= MOST_CALLS:
             raise CannotDraw(

@@ -83,7 +83,7 @@ class _Writer:
         self.used |= {node.arg for node in walk(tree, ast.arg)}
         self.left = MOST_NODES
         self.unset = set()  # attributes that begin as None
-        self.attributes = {}  # {name of an object: {attribute: its name}}
+        self.attributes = {}  # for each object, a dict from attribute to variable
 
     def makes_layers(self, body):
         return any(self.is_made(bare(one.value)) for one in body if isinstance(one, ast.Assign))

@@ -490,7 +490,7 @@ def _is_key(value):
 
 
 def _libraries(lines):
-    """Return {name: library} for the names that `lines` import.
+    """Return a dict from each name that `lines` import to its library.
 
     After `import scipy as sp`, for example, the name is sp. Modules that the playground
     supports are left out.
@@ -580,9 +580,9 @@ def literal(node, known=(), own=()):
 
 
 def _functions(statements):
-    """Return {name: parameters} for the functions that the text defines with `def` or lambda.
+    """Return the parameters of the functions that the text defines with `def` or lambda.
 
-    The parameters are an ast.arguments node.
+    The result is a dict from the name of each function to an ast.arguments node.
     """
     found = {}
     for statement in statements:
@@ -640,9 +640,9 @@ def _inputs(statements, plain):
 
     Returns
     -------
-    inputs : {name: float or array}
-        The start values of the inputs. An input is a name without a value, which starts at 1, or a
-        name that is set only once, to a number or an array.
+    inputs : dict
+        The start value of each input by name, as a float or an array. An input is a name without a
+        value, which starts at 1, or a name that is set only once, to a number or an array.
     free : list of str
         The inputs without a value in the text.
     rest : list of ast.stmt
@@ -738,8 +738,8 @@ def _spread(statement, functions, before):
     ----------
     statement : ast.stmt
         Changed in place.
-    functions : {name: ast.arguments}
-        The functions that the text defines.
+    functions : dict
+        The ast.arguments of each function that the text defines, by name.
     before : list of ast.stmt
         The statements above, whose variable names are avoided.
     """

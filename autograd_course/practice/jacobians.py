@@ -63,7 +63,9 @@ class Puzzle:
     by: str = "x"
     sizes: list = field(default_factory=lambda: [{"x": (n,)} for n in (4, 1, 2, 3, 6)])
     also_right: tuple = ()
-    constants: dict = field(default_factory=dict)  # {name: its value, drawn as "idx = [2, 0, 2]"}
+    constants: dict = field(
+        default_factory=dict
+    )  # values by name; one is drawn as "idx = [2, 0, 2]"
 
 
 def grid(*shapes):

@@ -35,10 +35,9 @@ TOO_LONG = {"gelu", "clip"}  # too long for one line, or nearly the same as `whe
 
 
 def _keys():
-    """Return {key: lesson} for the rules that fit on one line.
+    """Return a dict from the key of each rule that fits on one line to the lesson that derives it.
 
-    A key such as "rule.multiply.x" names an operation and an input. The lesson is the one that derives
-    the rule.
+    A key such as "rule.multiply.x" names an operation and an input.
     """
     found = {}
     for name, lesson in derived().items():
@@ -200,7 +199,8 @@ TIES = "At a tie, x and y share the upstream gradient, half each."
 BOTH = "At a tie, that sends all of g to x and all of g to y, 2g in total."
 WHICH = "Where the other input is the result, the gradient of this input is 0."
 OTHER = "That is the gradient of the other input, except in a tie."
-# {(row, argument): [(line, hint), …]}: a hint is given where the line gives the same for every input tried.
+# Wrong lines with their hints, by row and argument. A hint is shown if the learner's line has the same
+# values as the wrong line for every input tried.
 WRONG = {
     ("divide", 0): [
         (line, "The slope of a division by y is 1 / y.") for line in ("g * y", "g", "g / z")

@@ -460,8 +460,8 @@ def _follows(walk, key, got, given, right):
         The key of the card.
     got : float
         The learner's answer for the card.
-    given : {number of a box: float}
-        The learner's other answers.
+    given : dict
+        The learner's other answers, as floats by the number of the box.
     right : list of float
         The right answers for all boxes.
     """

@@ -55,7 +55,7 @@ class Question:
     question: str
     answer: object = None
     reveal: str = ""
-    choices: object = None  # a list; for an answer in parts {label: list}
+    choices: object = None  # a list; for an answer in parts, a dict from label to list
     tolerance: float | None = None
 
     def __post_init__(self):

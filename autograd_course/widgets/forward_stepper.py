@@ -97,7 +97,7 @@ class _Push(Story):
                 f"the inputs are {', '.join(leaves)}. Give one or more of them a tangent by name, as in "
                 f"forward_stepper(L, {next(iter(leaves))}=1)"
             )
-        self.tangents = {}  # {key: the tangent of what is computed}
+        self.tangents = {}  # of the values that are computed, by key
         for name, node in leaves.items():
             tangent = np.asarray(tangents.get(name, np.zeros(node.value.shape)), node.value.dtype)
             if tangent.shape != node.value.shape:
@@ -111,7 +111,7 @@ class _Push(Story):
         alone = len(moved) == 1 and moved[0].value.ndim == 0 and self.tangents[moved[0].key] == 1
         self.mover = moved[0].name if alone else None
         self.order = sorted((t for t in graph.order(output) if t.edges), key=lambda t: t.number)
-        self.uses = {}  # {key: how many arrows from there are still to come}
+        self.uses = {}  # the number of arrows still to come, by the key of their start
         for tensor in self.order:
             for slot, _ in tensor.edges:
                 self.uses[id(tensor.inputs[slot])] = self.uses.get(id(tensor.inputs[slot]), 0) + 1

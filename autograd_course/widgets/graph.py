@@ -237,8 +237,8 @@ def _reached(tensors):
 def _gradients(output):
     """Run a backward pass from `output`, and return two dicts.
 
-    The first is {id of a Tensor: its gradient}. The second is {id of a Tensor: list of the gradients
-    that it passes to its inputs}, with None for an input that gets no gradient.
+    The first maps the id of each Tensor to its gradient. The second maps this id to a list of the
+    gradients that the Tensor passes to its inputs, with None for an input that gets no gradient.
     """
     arriving, leaving = {}, {}
     if output.requires_grad:
@@ -371,7 +371,7 @@ def _params(node):
 
 
 def _titles(nodes, constant=brief):
-    """Return {key: title} for the cards of a graph.
+    """Return a dict from the key of each card of a graph to its title.
 
     The title of a leaf is its name, such as "x". The title of a result is, for example, "z = x + y", or
     "z = +" if its inputs take too much room. An input without a name is written as the expression that
@@ -426,7 +426,7 @@ ENTRY = "entry"  # the point at which that line enters a row
 
 
 def _sizes(nodes):
-    """Return {key: (width, height)} for the cards of a graph, in px.
+    """Return a dict from the key of each card of a graph to its width and height in px.
 
     A card has room for a gradient if a gradient can arrive at its node.
     """

@@ -29,7 +29,8 @@ MOVABLE = 100  # entries of an array that are offered to be moved
 ENTRY, BY, OPEN, SHOW = "entry:", "by:", "open:", "show:"
 EVERYTHING, NOTHING = "everything", "nothing"
 
-# What an expression gave. called: {id of a Tensor: its name}. calls: [Call] of modules, outermost first.
+# The result of running an expression. `called` maps the id of a Tensor to its name, and `calls` is a
+# list of the Calls of modules, outermost first.
 Run = namedtuple("Run", "output called calls")
 Call = namedtuple(
     "Call", "path module start end"
@@ -173,10 +174,11 @@ def entry(name, index):
 
 
 def _entries(arrays):
-    """Return {label: (name, index)} for the array entries that the user can change.
+    """Return the array entries that the user can change.
 
-    `arrays` is {name: array}. A label is, for example, "x[0, 1]". Integer arrays are left out, and
-    only the first MOVABLE entries of an array are included.
+    The result is a dict from the label of an entry, such as "x[0, 1]", to the array's name and the
+    index. `arrays` is a dict from name to array. Integer arrays are left out, and only the first
+    MOVABLE entries of an array are included.
     """
     return {
         entry(name, index): (name, index)
@@ -190,7 +192,7 @@ def _movers(arrays, entries):
     """Return the two controls that choose an entry of the arrays and change its value.
 
     The result is a dict of keyword arguments for `explore`, which is empty if there are no entries.
-    `arrays` is {name: array}, and `entries` is the result of `_entries`.
+    `arrays` is a dict from name to array, and `entries` is the result of `_entries`.
     """
     if not entries:
         return {}
@@ -204,10 +206,10 @@ def _movers(arrays, entries):
 
 
 def _move(arrays, entries, values):
-    """Return (arrays, lines): the arrays with the chosen entry changed, and text about the change.
+    """Return the arrays with the chosen entry changed, and a list of lines about the change.
 
-    `arrays` is {name: array}, `entries` is the result of `_entries`, and `values` holds the values of
-    all controls. The given arrays are not changed.
+    `arrays` is a dict from name to array, `entries` is the result of `_entries`, and `values` holds
+    the values of all controls. The given arrays are not changed.
     """
     if not entries:
         return arrays, []
@@ -226,14 +228,14 @@ def _move(arrays, entries, values):
     return arrays | {name: moved}, said
 
 
-# --- Run the expression: (sliders, {name: array}, a function of both that returns a Run) ------------------------------
+# --- Run the expression: sliders, arrays, and a function of both that returns a Run ------------------------------
 
 
 def _function(f, arguments):
     """Return (sliders, arrays, run) for a function `f` and the arguments of `live_graph`.
 
-    `sliders` is {name: slider}, and `arrays` is {name: array}. `run(values, arrays)` calls `f` with the
-    values of the sliders and these arrays, and returns a Run.
+    `sliders` and `arrays` are dicts from name to slider and from name to array. `run(values, arrays)`
+    calls `f` with the values of the sliders and these arrays, and returns a Run.
     """
     sliders, arrays, others = {}, {}, {}
     for name, given in arguments.items():
@@ -293,9 +295,9 @@ CALL = nn.Module.__call__.__code__
 def _watched(f, args, kwargs):
     """Call `f(*args, **kwargs)`, and return (result, variables, calls).
 
-    `variables` is {name: value} of the local variables of `f` when it returned. `calls` lists the
-    calls to modules as (module, start, end), outermost first. A Tensor was computed in such a call if
-    its number is between `start` and `end`.
+    `variables` is a dict from name to value, of the local variables of `f` when it returned. `calls`
+    lists the calls to modules as (module, start, end), outermost first. A Tensor was computed in such
+    a call if its number is between `start` and `end`.
     """
     before, here = sys.getprofile(), sys._getframe()
     inner, started, calls = {}, [], []
@@ -320,9 +322,9 @@ def _watched(f, args, kwargs):
 
 
 def _paths(variables):
-    """Return {id of a module or parameter: its path} for all modules among the variables.
+    """Return a dict from the id of each module and parameter among the variables to its path.
 
-    A path is, for example, "model.layers.0". `variables` is {name: value}.
+    A path is, for example, "model.layers.0". `variables` is a dict from name to value.
     """
     modules = [
         (name, value)
@@ -418,8 +420,8 @@ def _fold(nodes, call, born):
     ----------
     nodes : list of graph.Node
     call : Call
-    born : {key: int}
-        The number of each Tensor, in the order in which the Tensors were created.
+    born : dict
+        The number of each Tensor by its key, in the order in which the Tensors were created.
     """
     users = {}
     for node in nodes:
@@ -474,7 +476,7 @@ def _fold(nodes, call, born):
 
 
 def _picture(run, notes, opened, shown):
-    """Draw a Run, and return (Picture, {control: list of choices}).
+    """Draw a Run, and return the Picture and a dict from each control to its list of choices.
 
     The first choice of each control is the initial one.
 

@@ -186,8 +186,8 @@ class _Subject:
         The names of its arguments.
     sloped : list of str
         The names of the arguments with respect to which the function has a slope.
-    starts : {name: number}
-        The default values of its arguments.
+    starts : dict
+        The default values of its arguments, as numbers by name.
     usual : list
         The default slider of each argument.
     domain : str

@@ -258,10 +258,8 @@ class _Walk(Story):
         self.visits, names = visits, self.names
         self.result = names[id(output)] if output.shape == () else f"the sum of {names[id(output)]}"
         self.tensors = {id(output): output}
-        self.turns, self.arrivals = (
-            {},
-            {},
-        )  # {key: [visit, …]}, {key: [(visit, slot), …]}: also those to come
+        # By key: a list of all visits, and a list of the (visit, slot) of every gradient that arrives.
+        self.turns, self.arrivals = {}, {}
         refolds = any(node.op == "checkpoint" for node in self.nodes.values())
         for i, (node, _, grads) in enumerate(visits):
             if id(node) in self.nodes:
@@ -281,10 +279,12 @@ class _Walk(Story):
                     self.tensors[id(node.inputs[slot])] = node.inputs[slot]
                     self.arrivals.setdefault(id(node.inputs[slot]), []).append((i, slot))
         self.uses = Counter(x for node in self.nodes.values() for x, _ in node.inputs)
-        self.waits = {id(output): seed}  # {key: the gradient that arrived and was not visited yet}
-        self.brought = {}  # {key: the gradient of its last visit, or the .grad of a leaf}
-        self.had = {}  # {key: the gradient of each of its visits, as text}
-        self.lost = {}  # {key: the gradient that arrived after its last visit}
+        self.waits = {
+            id(output): seed
+        }  # by key: the gradient that has arrived and was not visited yet
+        self.brought = {}  # by key: the gradient of the last visit, or the .grad of a leaf
+        self.had = {}  # by key: the gradient of each visit, as text
+        self.lost = {}  # by key: the gradient that arrived after the last visit
         self.place = -1, -1  # visit and slot of the current step
         self.said_constant = False
         self.look_at(id(output))

@@ -52,7 +52,7 @@ class Program:
         else:
             returned = mapped(results.__getitem__, self.structure)
             writer.function(writer.name, trace.inputs, lines, returned)
-        names = {}  # {position of an output: its backward function}
+        names = {}  # from the position of an output to the name of its backward function
         for i, (g, _, grads) in trace.backward.items():
             names[i] = writer.unique_name(f"{writer.name}_backward{i or ''}")
             writer.function(names[i], [g, *saved], live_lines(grads, computed), grads)

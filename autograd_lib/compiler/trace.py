@@ -135,8 +135,8 @@ class Trace:
         self.names, self.constant_names, self.originals, self.texts = {}, {}, {}, set()
         # `refused`; the numbers of the calls of rules; the origin of the lines that are added now.
         self.refused, self._rule_calls, self._origin = [], count(), NO_ORIGIN
-        # {id of a Tensor in `closed`: its input}, {what a line computes: the line}, {content of a
-        # constant array: its copy}.
+        # From the id of a Tensor in `closed` to its input, from what a line computes to the line,
+        # and from the content of a constant array to its copy.
         self._closed_inputs, self._lines, self._copies = {}, {}, {}
         # The names of the rows whose functions are being recorded, and the frames of the user's
         # functions: the keys of a dictionary, which keeps their order.

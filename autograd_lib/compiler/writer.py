@@ -78,7 +78,7 @@ class Writer:
         self.named, self.texts = {}, []
         # Imports and assignments above the functions; and objects that the source cannot write.
         self.imports, self.header, self.namespace = ["import numpy as np"], [], {}
-        # {name in use: the last number that was added to it}
+        # From each name in use to the last number that was added to it.
         self.used_names = Counter({"np", "ops", *dir(builtins)})
         self.counts = defaultdict(lambda: count(1))
         self.name = self.unique_name(trace.name)
@@ -106,7 +106,7 @@ class Writer:
         # Results count twice, so that none is inlined: each keeps its name and its comment.
         self.readers = Counter(x.number for x in [*results, *results, *reads])
         written = [node for node in lines if not self.is_inlined(node)]
-        # {call of a rule: its first or last line}; None for the lines that no rule computes.
+        # From each call of a rule to its first or last line. The key None is for lines of no rule.
         first = {node.origin.call: node for node in reversed(written)}
         last = {node.origin.call: node for node in written}
         text = [f"def {name}({', '.join(map(self.name_of, inputs))}):"]

@@ -97,7 +97,7 @@ def test_every_lesson_that_promises_a_program_beside_ours_has_one():
 
 
 def quoted():
-    """Return {name in code: its notebook} for the paragraphs that mention PyTorch or JAX."""
+    """Return a dict from each name in code to its notebook, for the paragraphs about PyTorch or JAX."""
     found = {}
     for path in NOTEBOOKS:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:

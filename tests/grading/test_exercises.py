@@ -382,8 +382,8 @@ class Run:
         self.ran_again = set()
 
     def answer(self, answers):
-        """Run, in order, the stubs of {exercise: code} with this code, and all cells that depend
-        on them; return their numbers.
+        """Run the stubs of the exercises in `answers`, a dict from exercise to code, with this code,
+        and all cells that depend on them, in order; return their numbers.
         """
         stubs = {f"{sync_notebooks.stem(name)}-stub": code for name, code in answers.items()}
         for cell in self.code:
@@ -491,7 +491,7 @@ def loaded(code):
 
 
 def verdicts(cells, names):
-    """Return {exercise: first line of its verdict}."""
+    """Return a dict from each exercise to the first line of its verdict."""
     shown = {cell.id: cell.outputs for cell in cells if cell.cell_type == "code"}
     return {
         name: shown[f"{sync_notebooks.stem(name)}-check"][-1]["data"]["text/plain"].splitlines()[0]

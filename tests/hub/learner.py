@@ -197,8 +197,8 @@ class Learner:
 
 
 def sliders(messages):
-    """Return {name of a slider: its id} from a kernel's messages; the later of two with one name
-    counts.
+    """Return a dict from the name of each slider in a kernel's messages to its id; the later of two
+    with one name counts.
     """
     made = [message["content"] for message in messages if message["msg_type"] == "comm_open"]
     return {
@@ -209,7 +209,7 @@ def sliders(messages):
 
 
 def processes(name):
-    """Return {process: (command, MB of its own: PSS)} of a learner, as seen by root."""
+    """Return a dict from each process of a learner to (command, MB of its own, PSS), as root sees it."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -270,8 +270,8 @@ def test_saved_work_survives(spawner, course):
         asyncio.run(lesson())
 
 
-# Attacks of alice, who is in the same class as bob: {attack: True if it succeeds}. FORBIDDEN is
-# any refusal.
+# Attacks of alice, who is in the same class as bob: a dict from attack to True if it
+# succeeds. FORBIDDEN is any refusal.
 FORBIDDEN = (302, 400, 401, 403, 404, 405)
 
 # These run in alice's own kernel, where only the system's user accounts protect bob.

@@ -204,8 +204,8 @@ def place(where):
 
 
 def introduced():
-    """Return {symbol: place} of the page's symbols, and {(lesson, symbol): place} of symbols
-    used in one lesson.
+    """Return a dict from each symbol of the page to its place, and a dict from (lesson, symbol) to
+    the place of each symbol used in one lesson.
     """
     everywhere, lent = {}, {}
     for symbol, *about, where in tables("symbol"):

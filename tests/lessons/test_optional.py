@@ -56,7 +56,9 @@ def test_an_exercise_of_an_optional_section_is_labelled_optional(path):
 
 
 def needed_later(cells):
-    """Return {cell that may be skipped: names that a later cell reads before it assigns them}."""
+    """Return a dict from each cell that may be skipped to the names that a later cell reads before
+    it assigns them.
+    """
     found = {}
     for index, cell in enumerate(cells):
         if cell.cell_type != "code" or "you may skip this cell" not in cell.source.split("\n")[0]:

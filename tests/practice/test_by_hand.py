@@ -278,7 +278,9 @@ def test_every_mistake_is_wrong_and_gets_its_hint(key):
 
 
 def graph_of(problem):
-    """Return {value: {user: local gradient of all arrows between them}} from the picture's text."""
+    """Return, for each value, a dict from user to the local gradient of all arrows between them, from
+    the picture's text.
+    """
     users = {}
     for line in problem.picture([], []).text.splitlines()[1:]:
         user = line.split(":")[0].split(" ")[0]

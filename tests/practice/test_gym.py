@@ -68,8 +68,8 @@ PLAIN = {
 
 
 def seen(problem):
-    """Return [(name, op or None, [input, …], {slot: number of its arrow})], read from the
-    picture's text.
+    """Return a list of (name, op or None, list of inputs, dict from slot to the number of its
+    arrow), read from the picture's text.
     """
     nodes = []
     for line in problem.picture([], []).text.splitlines()[1:]:
@@ -84,7 +84,7 @@ def seen(problem):
 
 
 def run(nodes, nudged=None, by=0.0):
-    """Return {name: value}; `nudged` is a name, or (name, slot) to nudge only the input of that
+    """Return a dict from name to value; `nudged` is a name, or (name, slot) to nudge only the input of that
     slot.
     """
     values = {}

@@ -124,7 +124,9 @@ TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS = NAMES
 
 
 def four_files():
-    """Return {name: bytes}: ten training images and five test images of 28 × 28 in MNIST's format."""
+    """Return the bytes of four files in MNIST's format, by name: ten training images and five test
+    images of 28 × 28.
+    """
     files = {}
     for name, count in zip(NAMES, [10, 10, 5, 5]):
         if "images" in name:

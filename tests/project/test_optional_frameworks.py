@@ -17,7 +17,9 @@ RECORDED = sorted(
 
 
 def elsewhere_functions(lesson):
-    """Return {name: digest} of the notebook's functions under @elsewhere, which name the lesson."""
+    """Return the digest of each function of the notebook under @elsewhere, by name; all name the
+    lesson.
+    """
     found, notebook = {}, next(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))
     for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])

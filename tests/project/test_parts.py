@@ -122,8 +122,8 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="module")
 def chosen(tmp_path_factory):
-    """Return (tests of a page, tests at three commits, {changed file: tests}, all tests) of the
-    files that open pages in a browser.
+    """Return (tests of a page, tests at three commits, dict from changed file to tests, all tests)
+    of the files that open pages in a browser.
     """
     folder = tmp_path_factory.mktemp("plugin")
     (folder / "chosen.py").write_text(CHOSEN)

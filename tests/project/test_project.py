@@ -71,7 +71,7 @@ def test_devcontainer_installs_as_run_py_does():
 
 
 def locked(name):
-    """Return {package: its entries} in a lock file."""
+    """Return a dict from each package in a lock file to its entries."""
     lock = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in lock and " @ " not in lock
     found = {}

@@ -362,7 +362,7 @@ def test_on_a_phone_a_graph_runs_downwards():
 
 
 def places(picture):
-    """Return {name of a card: its corner}."""
+    """Return a dict from the name of each card to its corner."""
     boxes = re.findall(r'<rect x="([-\d.]+)" y="([-\d.]+)"[^>]*><title>(\w+): value', picture.html)
     assert boxes
     return {name: (x, y) for x, y, name in boxes}

@@ -26,7 +26,7 @@ SLIDERS = {"x": (-3, 3, 0.7), "w": (-3, 3, 1.5), "b": (-3.0, 3.0, 0.25, 0.5)}
 
 
 def lines(ui):
-    """Return {name at the start of a line: the line}."""
+    """Return a dict from the name at the start of each line to the line."""
     return {
         line.partition(":")[0].partition(" = ")[0]: line for line in ui.picture.text.splitlines()
     }

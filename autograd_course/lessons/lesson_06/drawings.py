@@ -185,7 +185,8 @@ def _short(x):
 def _walked(values, edges):
     """Return a dict from the name of each value to the gradient of the last value with respect to this value.
 
-    `values` is {name: value}, inputs before users, and `edges` lists (input, user, local gradient).
+    `values` is a dict from name to value, with inputs before their users, and `edges` is a list of
+    tuples (input, user, local gradient).
     """
     gradients = dict.fromkeys(values, 0.0) | {list(values)[-1]: 1.0}
     for z in reversed(values):
@@ -318,7 +319,9 @@ def _arrow(plot, start, end, passes=None):
 
 
 def _slide(w1, w2, w3, x, y):
-    """Return the nodes of the graph on the lesson's slide, and a dict {(input, user): local gradient}.
+    """Return the nodes of the graph on the lesson's slide, and its local gradients.
+
+    The local gradients are a dict with a key (input, user) for each edge.
 
     The graph computes a = x², b = (w₁·a + w₃)², c = (w₂·b + w₃)², ŷ = sin(b + c), L = (ŷ − y)².
     """

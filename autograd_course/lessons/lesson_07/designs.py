@@ -4,7 +4,7 @@
     L = x * x
     gradients(Closures, lambda x: x * x, 0.5)      # (1.0,), the same in every design
     visits(Trace, doubled(10), 1.0)                # counted: 2047
-    compared()                                     # {graph: {design: Cost}}, measured on this computer, now
+    compared()                                     # for each graph, a dict from design to Cost, measured now
 
 The rules are right in all of them. The designs differ in where a rule is
 stored, which code calls it, and which data is left after the pass.

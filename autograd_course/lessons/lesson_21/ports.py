@@ -3,7 +3,7 @@
     values, gradients = run("ours", start(), scans, labels)      # {"bent": (N, 4, 8, 8), …, "loss": ()}, {"kernels":
     (4, 1, 3, 3), …}
     run("B", …)                                                  # a port, if its PyTorch or JAX is installed
-    compared()                                                   # {name: Evidence}, measured now or as recorded
+    compared()                                                   # a dict from name to Evidence, measured now or as recorded
 
 PyTorch and JAX are imported inside functions, because the course does not need them.
 """
@@ -229,8 +229,8 @@ class Evidence:
     """
 
     losses: list  # before each step, and after the last
-    values: dict  # {stage: difference}
-    gradients: dict  # {parameter: difference}
+    values: dict  # the difference of each stage
+    gradients: dict  # the difference of the gradient of each parameter
 
 
 def scans():

@@ -39,7 +39,7 @@ def drawn(picture, tag):
 
 
 def heights(picture):
-    """Return {colour: height in px} of the bars."""
+    """Return a dict from the colour of each bar to its height in px."""
     return {bar.get("stroke"): float(bar.get("height")) for bar in drawn(picture, "rect")}
 
 

@@ -22,7 +22,7 @@ def svg_of(picture):
 
 
 def gradients(text):
-    """Return {name: gradient in the text}."""
+    """Return a dict from name to the gradient in the text."""
     said = re.findall(r"^(\S+?)(?:, closed)?: value \S+, gradient ([^;\n]+)", text, re.MULTILINE)
     return {name: float(number.replace("−", "-")) for name, number in said}
 

@@ -101,7 +101,7 @@ def test_what_goes_back_lies_opposite(program):
 
 
 def dashed(program):
-    """Return {name: names in dashed frames when its line runs}."""
+    """Return a dict from each name to the names in dashed frames when its line runs."""
     found = {}
     for k, line in enumerate(program.lines):
         parts = list(drawn(program, k)[1].iter())
