@@ -190,7 +190,7 @@ def run_in_copy(notebook, path):
 
 
 def with_written_files(notebook, folder):
-    """Add the files that the run has written to the notebook's metadata, as {name: text}."""
+    """Add the texts of the files that the run has written to the notebook's metadata, by name."""
     before = {file.name for file in NOTEBOOKS.iterdir() if not file.name.startswith("progress")}
     notebook.metadata.left = {
         file.name: file.read_text("utf-8") for file in folder.iterdir() if file.name not in before

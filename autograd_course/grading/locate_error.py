@@ -251,9 +251,9 @@ def _differ(a, b, within, beside, names):
 
 
 def _one_too_many(a, b, within, beside, names):
-    """Return [(the extra entry of `a`, None)] if list `a` is list `b` with an extra entry, else [].
+    """Return the difference if list `a` is list `b` with an extra entry, else an empty list.
 
-    The other arguments are those of `_differ`.
+    The difference is a list with one pair: the extra entry of `a`, and None. The other arguments are those of `_differ`.
     """
     for at in range(len(a) if len(a) == len(b) + 1 and hasattr(a[0], "lineno") else 0):
         if not _differ(a[:at] + a[at + 1 :], b, within, beside, names):

@@ -368,7 +368,7 @@ def wrong_gradients(walk, key):
 
 
 def _old(walk, key):
-    """Return [(incomplete gradient, phrase), …] for the node `key`.
+    """Return a list of (incomplete gradient, phrase) for the node `key`.
 
     An incomplete gradient is the sum of only some of the contributions. The phrase says which are
     missing, for example "before arrow 2 had contributed".

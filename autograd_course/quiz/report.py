@@ -56,7 +56,7 @@ def progress():
 
 
 def _calibration(predictions):
-    """Return [(confidence, text), …] for the learner's recorded predictions.
+    """Return a list of (confidence, text) for the learner's recorded predictions.
 
     The text is, for example, "3 of 4 right". A level of confidence that was never chosen is left out.
     """

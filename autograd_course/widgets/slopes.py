@@ -626,7 +626,7 @@ class _Here:
 
 
 def _words(p):
-    """Return [point, special, differences], three strings that describe a _Here.
+    """Return a list of three strings that describe a _Here: the point, a remark, the differences.
 
     The second string is about a jump or a kink at the point, and is "" elsewhere.
     """

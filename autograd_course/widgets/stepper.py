@@ -578,9 +578,10 @@ class _Walk(Story):
         return "done" if key in self.brought else "ahead"
 
     def waiting(self):
-        """Return [(name, gradient so far, remark), …] for the waiting values and the lost gradients.
+        """Return a list of rows for the waiting values and the lost gradients.
 
-        The waiting values come first, in the order of their visits. All entries are strings.
+        A row is a tuple of strings (name, gradient so far, remark). The waiting values come first, in
+        the order of their visits.
         """
         turns = {key: self.turn(key) for key in self.waits}
         rows = []

@@ -50,8 +50,8 @@ ENGINE = __name__.partition(".")[0]
 # written beside the first of these lines, and beside the others.
 Origin = namedtuple("Origin", "call of first_comment comment")
 NO_ORIGIN = Origin(None, None, "", "")
-# {code of a function of the engine that computes lines itself: the comment beside these lines}. In
-# backward_pass this is the line `ledger[key] + gx`, the gradient of its variable `x`.
+# From the code of a function of the engine that computes lines itself to the comment beside these
+# lines. In backward_pass this is the line `ledger[key] + gx`, the gradient of its variable `x`.
 NOTES = {
     tape.backward_pass.__code__: "the gradients of two paths are added",
     levels.call_recorded.__code__: "checkpoint: computed again",
