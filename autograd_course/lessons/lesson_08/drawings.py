@@ -12,7 +12,7 @@ TOP, GAP = 44, 116  # the words above a block; between the blocks
 def fall(b, g, entry):
     """Draw how b is broadcast to every row, and how summing the columns of g gives the gradient of b.
 
-    `b` has the shape (n,), and the upstream gradient `g` has the shape (m, n). `entry` is the index
+    `b` has shape (n,), and the upstream gradient `g` has shape (m, n). `entry` is the index
     of the column that is highlighted. The length of the bar in each cell shows the size of its
     number.
     """
@@ -74,7 +74,7 @@ def fall(b, g, entry):
         words(
             10,
             foot + HIGH + 46,
-            "the bar in a cell: how large its number is; hollow below 0",
+            "the bar in a cell shows the size of its number; hollow: below 0",
             style.FAINT,
             "start",
             13,

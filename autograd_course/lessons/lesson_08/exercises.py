@@ -14,7 +14,7 @@ recall(
         Question(
             "The loss falls at every step. Does this prove that the gradient is right? (Lesson 07)",
             False,
-            "**No.** In lesson 07 the wrong rule reached the lower loss. To test a gradient, compare it with finite differences, at more than one point.",
+            "**No.** In lesson 07 a wrong rule reached a lower loss than the right one. To test a gradient, compare it with finite differences, at more than one point.",
         ),
         Question(
             "A weight is 2, its gradient is 4, and the learning rate is 0.1. What is the weight after one step of gradient descent? (06)",
@@ -23,7 +23,7 @@ recall(
         ),
         Question(
             "$z$ is x where a condition holds, and y elsewhere. Here the condition holds, and the upstream gradient is 5. What does the "
-            "rule send to x, and what to y? (04)",
+            "rule send to x, and what does it send to y? (04)",
             {"to x": 5, "to y": 0},
             "**5** to x, which was chosen, and **0** to y, which was not.",
         ),
@@ -32,21 +32,21 @@ recall(
 
 prediction(
     "08.falls",
-    question="""$z = x + b$. x has the shape (2, 3); b, of shape (3,), is added to both rows. The upstream gradient is
+    question="""$z = x + b$. x has shape (2, 3); b, of shape (3,), is added to both rows. The upstream gradient is
         g = [[1, 2, 3], [4, 5, 6]]. What shape does the gradient of b have? And what is
         the gradient of `b[1]`?""",
     answer={"shape": (3,), "gradient of b[1]": 7},
     reveal="""**(3,)**: b has three numbers that can move, so its gradient has three numbers. And **7**: `b[1]` was copied into the
-        middle of both rows, so it receives 2 and 5, and they add up.""",
+        middle of both rows, so it receives 2 and 5, which are added.""",
 )
 
 prediction(
     "08.spreads",
-    question="""x has the shape (2, 3). `z = x.sum(axis=1)` adds up each row, so z has the shape (2,). The upstream gradient
+    question="""x has shape (2, 3). `z = x.sum(axis=1)` adds up each row, so z has shape (2,). The upstream gradient
         is g = [10, 20]. What shape does the gradient of x have? And what is its entry at [1, 2]?""",
     answer={"shape": (2, 3), "at [1, 2]": 20},
     reveal="""**(2, 3)**, the shape of x. And **20**: `x[1, 2]` is part of the second sum only. If it rises by 1, so does this sum.
-        So each row of the gradient is one number, copied: [[10, 10, 10], [20, 20, 20]].""",
+        So each row of the gradient is a single number, copied: [[10, 10, 10], [20, 20, 20]].""",
 )
 
 derivation(
@@ -58,7 +58,7 @@ derivation(
         Step(
             r"\frac{\partial z_i}{\partial x_{ij}} =",
             "1",
-            "the other entries are held still",
+            "the other entries are constant",
             indices="ij",
             mistakes=(
                 (
@@ -68,7 +68,7 @@ derivation(
                 ("sum_j x[i,j]", "That is the sum itself. How does it change with one entry?"),
                 (
                     "0",
-                    "The entry is one of the terms of z[i]: if it rises, the sum rises as much.",
+                    "The entry is one of the terms of z[i]: if it rises, the sum rises by the same amount.",
                 ),
                 ("sum_j 1", "Only one of the three entries moves; the others are constants."),
                 (
@@ -85,10 +85,10 @@ derivation(
             indices="ij",
             mistakes=(
                 ("1", "That is the local gradient. Multiply it by the upstream gradient."),
-                ("g[i] x[i,j]", "The local gradient is 1, and not the entry: see the line above."),
+                ("g[i] x[i,j]", "The local gradient is 1, not the entry: see the line above."),
                 (
                     "sum_j g[i]",
-                    "There is no sum over j: the left side is about a single entry, and it has one path.",
+                    "There is no sum over j: the left side is the gradient of a single entry, which has only one path.",
                 ),
                 ("sum_i g[i]", "The entry is in row i, so it reaches L through z[i] only."),
             ),
@@ -118,7 +118,7 @@ derivation(
                 ("1", "That is the derivative of the sum. The mean is the sum divided by n."),
                 (
                     "x[i,j] / n",
-                    "If the entry rises by 1, the sum rises by 1, whatever the entry is.",
+                    "If the entry rises by 1, the sum rises by 1, for any value of the entry.",
                 ),
                 (
                     "-1 / n^2",
@@ -164,30 +164,30 @@ derivation(
 
 prediction(
     "08.moves",
-    question="""x has the shape (2, 3), and `z = x.T` exchanges rows and columns. The upstream gradient is
+    question="""x has shape (2, 3), and `z = x.T` exchanges rows and columns. The upstream gradient is
         g = [[1, 2], [3, 4], [5, 6]]. What shape does the gradient of x have? And what is its entry at [0, 1]?""",
     answer={"shape": (2, 3), "at [0, 1]": 3},
     reveal="""**(2, 3)**, and **3**: `x[0, 1]` went to `z[1, 0]`, where g is 3. If you said 2, you reshaped g row by row into the
-        shape of x. That gives the right shape, but wrong numbers.""",
+        shape of x. That gives the right shape, but the wrong numbers.""",
 )
 
 prediction(
     "08.repeats",
-    question="""Add three values into the entries 0, 2 and 0 of an array: `out = np.zeros(3)`, and then
-        `out[[0, 2, 0]] += np.array([100, 20, 3])`. What is in out?""",
+    question="""Add three values to entries 0, 2 and 0 of an array: `out = np.zeros(3)`, and then `out[[0, 2, 0]] +=
+    np.array([100, 20, 3])`. What does out contain?""",
     answer=[3, 0, 20],
-    reveal="""**[3, 0, 20]**. The 100 is lost, in spite of the `+=`. NumPy reads `out[[0, 2, 0]]` once, adds, and then writes: 100 to
+    reveal="""**[3, 0, 20]**. The 100 is lost, despite the `+=`. NumPy reads `out[[0, 2, 0]]` once, adds, and then writes: 100 to
         entry 0, 20 to entry 2, and 3 to entry 0. So the last value written to entry 0 is the one that stays.""",
 )
 
 card(
     "08",
     [
-        "The gradient of x has the shape of x, whatever the op.",
-        "Follow an entry to every place that it went to. Its gradient is the sum of the upstream gradients there, each times the local gradient.",
+        "The gradient of x has the shape of x, for every op.",
+        "Follow an entry to every place it went to. Its gradient is the sum of the upstream gradients there, each multiplied by its local gradient.",
         "Copied forward, added backward: g.sum(axis=0) for a row; axis=1 with keepdims=True for a column.",
         "Added forward, copied backward; for a mean, times 1/n.",
-        "Moved forward (reshape, transpose, concatenate), moved back: each g goes to where its entry came from.",
+        "Moved forward (reshape, transpose, concatenate), moved back: each entry of g goes back to where the entry of x came from.",
         "An entry that is read twice receives two gradients: np.add.at adds both, out[index] += g keeps only the last.",
     ],
 )
@@ -200,7 +200,7 @@ _NAMES = "Those are PyTorch's argument names or order. In NumPy: g.sum(axis=1, k
 _TO_COLUMN = [
     (
         lambda g: g.sum(axis=1),
-        "The sums are right, but the axis is gone: b has the shape (2, 1), with two axes. keepdims=True keeps the axis.",
+        "The sums are right, but the axis is gone: b has shape (2, 1), with two axes. keepdims=True keeps the axis.",
     ),
     (lambda g: g.sum(dim=1, keepdim=True), _NAMES),
     (lambda g: g.sum(1, keepdim=True), _NAMES),
@@ -211,7 +211,7 @@ _TO_COLUMN = [
     ),
     (
         lambda g: g.sum(axis=0, keepdims=True),
-        "That is summed down. b is a column: along which axis was it copied?",
+        "That sums each column of g. b is a column: along which axis was it copied?",
     ),
     (
         lambda g: g.sum(axis=1)[None, :],
@@ -226,17 +226,17 @@ _TO_COLUMN = [
         "A reshape keeps all six numbers, but b has two: add the contributions of its copies.",
     ),
     (lambda g: g.sum(axis=2), "g has two axes, 0 and 1: axis 0 runs down, axis 1 runs across."),
-    (lambda g: g.sum(), "That is all of g in one number. b has two numbers, one for each row."),
+    (lambda g: g.sum(), "That is the sum of all of g. b has two numbers, one for each row."),
     (
         lambda g: g.sum(keepdims=True),
-        "That is all of g in one number. b has two numbers, one for each row.",
+        "That is the sum of all of g. b has two numbers, one for each row.",
     ),
     (lambda g: g, "That has the shape of z. b has two numbers: what does each of them receive?"),
     (lambda g: g.mean(axis=1, keepdims=True), _ADD),
     (lambda g: g[:, :1], "Only the first copy contributes its g here. What about the others?"),
     (
         lambda g: g.max(axis=1, keepdims=True),
-        "That is the largest of each row. Every copy contributes its g: add them up.",
+        "That is the largest entry of each row. Every copy contributes its g: add them up.",
     ),
     (lambda g: np.abs(g).sum(axis=1, keepdims=True), _SIZES),
     (
@@ -245,7 +245,7 @@ _TO_COLUMN = [
     ),
     (
         lambda g: g * np.ones((3, 1)),
-        "* multiplies entry by entry. The matrix product is @; or sum: g.sum(axis=1, keepdims=True).",
+        "* multiplies entry by entry. The matrix product is @. You can also sum: g.sum(axis=1, keepdims=True).",
     ),
     (
         lambda g: np.cumsum(g, axis=1),
@@ -270,7 +270,7 @@ _TO_NUMBER = [
     ),
     (
         lambda g: g.sum(keepdims=True),
-        "That is the right sum in the shape (1, 1). A number has the shape (), as g.sum() has.",
+        "That is the right sum, but with shape (1, 1). A number has shape (), like g.sum().",
     ),
     (lambda g: g, "That has the shape of z. b is one number, which went to every entry of z."),
     (lambda g: g.mean(), _ADD),
@@ -280,7 +280,7 @@ _TO_NUMBER = [
     ),
     (
         lambda g: g.sum(axis=2),
-        "g has two axes, 0 and 1. To add up everything, name no axis: g.sum().",
+        "g has two axes, 0 and 1. To add up everything, leave out the axis: g.sum().",
     ),
     (
         lambda g: g.sum(axis=1)[0],
@@ -292,7 +292,7 @@ _TO_NUMBER = [
         np.trace,
         "That is only the diagonal, g[0, 0] + g[1, 1]. The number went to every entry of z.",
     ),
-    (lambda g: 21.0, "That is right only for the g of the picture. Add up any given g."),
+    (lambda g: 21.0, "That is right only for the g of the picture. Add up whichever g is passed."),
 ]
 
 
@@ -311,14 +311,14 @@ _TO_NUMBER = [
         "Follow `b[0, 0]`: which entries of z does it go to? Which entries of g belong to them?",
         (
             "Help: the shape of my column is (2,)",
-            "The sum is right. But b has two axes, and a summed axis disappears: `keepdims=True` keeps the summed axis, with the length 1.",
+            "The sum is right. But b has two axes, and a summed axis disappears: `keepdims=True` keeps the summed axis, with length 1.",
         ),
     ],
     solution="""
         to_column = lambda g: g.sum(axis=1, keepdims=True)      # (2, 3) -> (2, 1)
         to_number = lambda g: g.sum()                           # (2, 3) -> ()""",
-    explained="What was copied along an axis is summed along the same axis in the backward pass.",
-    why="The axis that was copied is the axis that is summed. The shape of b tells you whether it stays, with the length 1.",
+    explained="Where b was copied along an axis, the backward pass sums g along the same axis.",
+    why="The sum runs along the axis of the copies. The shape of b tells you whether this axis stays, with length 1.",
     playground="""
         x = [[1, 2, 3], [4, 5, 6]]
         b = [[10], [20]]
@@ -360,10 +360,12 @@ def _no_n(g, z, x, axis, keepdims):
     raise NameError("name 'n' is not defined")
 
 
-_FIT = "NumPy compares shapes from the right, and g has lost an axis. restore(g, x, axis) puts it back, with the length 1."
+_FIT = "NumPy compares shapes from the right, and g has lost an axis. restore(g, x, axis) puts it back, with length 1."
 _ONE_AXIS = "That is right only for axis=1. restore(g, x, axis) puts the axis back wherever it was."
-_ONE_SHAPE = "That is right only for an x of shape (2, 3). Use x.shape and x.size, which any x has."
-_N = "How many entries share one mean? x.size / z.size of them, whatever the axis."
+_ONE_SHAPE = (
+    "That is right only for an x of shape (2, 3). Use x.shape and x.size, which work for any x."
+)
+_N = "How many entries share one mean? x.size / z.size of them, for any axis."
 _SUMS_AGAIN = (
     "That sums once more. The rule sums nothing: every entry of x receives a copy of its g."
 )
@@ -372,7 +374,7 @@ _SUM = [
         lambda g, z, x, axis, keepdims: np.broadcast_to(
             g[:, None] if axis == 1 and not keepdims else g, x.shape
         ),
-        "axis may also count from the end, so −1 is the last: restore(g, x, axis) puts any axis back.",
+        "axis may also count from the end, so −1 is the last axis: restore(g, x, axis) puts any axis back.",
     ),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(g, x.shape), _FIT),
     *(
@@ -385,7 +387,7 @@ _SUM = [
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x.shape()),
-        "x.shape is not a function: write it without brackets.",
+        "x.shape is not a function: write it without parentheses.",
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(x.shape, restore(g, x, axis)),
@@ -397,7 +399,7 @@ _SUM = [
     ),
     (
         lambda g, z, x, axis, keepdims: restore(g, x, axis),
-        "The axis is back, and has the length 1. Now np.broadcast_to(…, x.shape).",
+        "The axis is back, with length 1. Now use np.broadcast_to(…, x.shape).",
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, axis), x),
@@ -417,7 +419,7 @@ _SUM = [
     ),
     (
         lambda g, z, x, axis, keepdims: restore(g, x, axis) * x,
-        "Your rule uses the entries of x. If an entry rises by 1, its sum rises by 1, whatever x is.",
+        "Your rule uses the entries of x. If an entry rises by 1, its sum rises by 1, for any x.",
     ),
     (
         lambda g, z, x, axis, keepdims: np.sum(g, axis=axis, keepdims=keepdims),
@@ -468,7 +470,7 @@ _MEAN = [
     (_no_n, "There is no variable n here: compute it. " + _N),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x) * z.size / x.size,
-        "g has lost an axis here. Is axis passed on? sum_x(g, z, x, axis) puts it back.",
+        "g has lost an axis here. Do you pass axis on? sum_x(g, z, x, axis) puts it back.",
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(restore(z, x, axis), x.shape),
@@ -476,11 +478,11 @@ _MEAN = [
     ),
     (
         lambda g, z, x, axis, keepdims: restore(g, x, axis) * z.size / x.size,
-        "The axis is back, and has the length 1: copy along it.",
+        "The axis is back, with length 1: copy along it.",
     ),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.size,
-        "x.size counts all 6 entries. One mean is made of only 3 of them. " + _N,
+        "x.size counts all 6 entries. Each mean uses only 3 of them. " + _N,
     ),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / z.size,
@@ -541,11 +543,10 @@ _MEAN = [
     difficulty="medium",
     importance=3,
     question="""
-        Write both rules as the library has them, for any axis. First think of x.sum(axis=1), as above; then one line
-        covers all cases. The arguments axis and keepdims are those of the call: axis is one axis or a tuple of several, and
-        None means that all entries were added. `restore` puts a lost axis back, with the length 1, so that
-        `np.broadcast_to(a, shape)` can copy along it. (You need no keepdims: `restore` sees from g whether the axis
-        is still there.)""",
+        Write both rules as the library defines them, for any axis. Start with x.sum(axis=1), as above; a single line then
+        covers all cases. The arguments axis and keepdims are those of the call: axis is one axis, a tuple of several, or None
+        if all entries were added. `restore` puts a lost axis back, with length 1, so that `np.broadcast_to(a, shape)` can copy
+        along it. (You do not need keepdims: `restore` can tell from g whether the axis is still there.)""",
     stub="""
         def restore(g, x, axis):
             return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
@@ -553,11 +554,11 @@ _MEAN = [
         sum_x = lambda g, z, x, axis=None, keepdims=False: ...
         mean_x = lambda g, z, x, axis=None, keepdims=False: ...""",
     hints=[
-        "Take x of shape (2, 3) and axis=1. g has the shape (2,), and `restore(g, x, axis)` has the shape (2, 1). Which shape must the gradient of x have? `np.broadcast_to` copies an array to this shape.",
+        "Take x of shape (2, 3) and axis=1. g has shape (2,), and `restore(g, x, axis)` has shape (2, 1). What shape must the gradient of x have? `np.broadcast_to` copies an array to this shape.",
         "The mean is the sum divided by n. How many entries of x share one entry of z? `x.size / z.size`: size is the number of entries.",
         (
             "Help: ValueError, could not be broadcast",
-            "Shapes are compared from the right: (2,) does not fit (2, 3), and (2, 1) does.",
+            "Shapes are compared from the right: (2,) does not fit (2, 3), but (2, 1) does.",
         ),
     ],
     solution="""
@@ -618,8 +619,8 @@ _wrong_T = ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape), name=
     difficulty="optional",
     importance=1,
     question="""
-        **Fool the check.** `wrong_T` transposes, but its rule only reshapes g, as above. Find an array x of two axes, with at least
-        two entries, for which `ag.check_grads(wrong_T, x, order=1)` finds no error.""",
+        **Fool the check.** `wrong_T` transposes, but its rule only reshapes g, as above. Find an array x with two axes and at
+        least two entries, for which `ag.check_grads(wrong_T, x, order=1)` finds no error.""",
     stub="""
         lucky_x = ...""",
     hints=[
@@ -651,10 +652,10 @@ def lucky(answer):
         raise Wrong(
             "your x",
             f"shape {x.shape}",
-            "an array of two axes",
-            "Transposing an array of one axis changes nothing, which is too easy."
+            "an array with two axes",
+            "Transposing an array with one axis changes nothing, which is too easy."
             if x.ndim == 1
-            else "An array of two axes has rows and columns, as np.ones((2, 3)) has.",
+            else "An array with two axes has rows and columns: for example, np.ones((2, 3)).",
         )
     if x.size < 2:
         raise Wrong(
@@ -681,7 +682,7 @@ def lucky(answer):
             "your x",
             brief(x),
             "an x that fools the check by its shape",
-            "In numbers as large as these, rounding loses a small step.",
+            "With numbers this large, a small step is lost to rounding.",
         )
 
 
@@ -701,7 +702,7 @@ _RESHAPE = [
     ),
     (
         lambda g, z, x, shape: np.reshape(g, (len(x), -1)),
-        "That is right only for an x of two axes. Use x.shape, which any x has.",
+        "That is right only for an x of two axes. Use x.shape, which works for any x.",
     ),
     (lambda g, z, x, shape: np.reshape(g, x), "np.reshape expects a shape: x.shape."),
     (
@@ -766,11 +767,11 @@ _JOIN_X = [
     ),
     (
         lambda g, z, x, y, axis, starts: g[: len(x) - 1],
-        "A slice already stops before its end: g[:len(x)] holds the rows 0 to len(x) − 1.",
+        "A slice already stops before its end: g[:len(x)] contains rows 0 to len(x) − 1.",
     ),
     (
         lambda g, z, x, y, axis, starts: g[: -len(y)],
-        "If y has no row, g[:-0] is empty. Count forward: g[:len(x)].",
+        "If y has no rows, g[:-0] is empty. Count forward: g[:len(x)].",
     ),
     (
         lambda g, z, x, y, axis, starts: g[len(x)],
@@ -795,7 +796,7 @@ _JOIN_Y = [
     ),
     (
         lambda g, z, x, y, axis, starts: g[-len(y) :],
-        "If y has no row, g[-0:] is all of g. Count forward: g[len(x):].",
+        "If y has no rows, g[-0:] is all of g. Count forward: g[len(x):].",
     ),
     (lambda g, z, x, y, axis, starts: g, "That is all of g. Only the last rows of z came from y."),
     (lambda g, z, x, y, axis, starts: g[: len(x)], "Those are the rows of x. Are the two swapped?"),
@@ -826,9 +827,9 @@ _JOIN_Y = [
     difficulty="optional",
     importance=1,
     question="""
-        Write four rules. `np.reshape(x, shape)` keeps the entries in order, row by row: the n-th entry of x is the n-th of z.
+        Write four rules. `np.reshape(x, shape)` keeps the entries in order, row by row: the n-th entry of x is the n-th entry of z.
         `np.transpose(x)` of an array with two axes is `x.T`. And `np.concatenate([x, y])` puts the rows of y, if it has any, under
-        those of x: row k of x is row k of z, and row k of y is row `len(x) + k`. The first two have one rule each; the third has
+        those of x: row k of x is row k of z, and row k of y is row `len(x) + k` of z. The first two have one rule each; the third has
         one rule for x and one for y. (The library also passes `axis`, here 0, and `starts`; you need neither.)""",
     stub="""
         reshape_x = lambda g, z, x, shape: ...
@@ -837,17 +838,17 @@ _JOIN_Y = [
         join_y = lambda g, z, x, y, axis, starts: ...""",
     hints=[
         "Where did each entry go? Fetch its g from there. g has the shape of z, and the result needs the shape of x (or of y).",
-        "In `concatenate`, the first `len(x)` rows of z come from x, and the rest from y. `g[:2]` are the first two rows of g, `g[2:]` the others.",
+        "In `concatenate`, the first `len(x)` rows of z come from x, and the rest from y. `g[:2]` is the first two rows of g, and `g[2:]` is the rest.",
     ],
     solution="""
         reshape_x = lambda g, z, x, shape: np.reshape(g, x.shape)
         transpose_x = lambda g, z, x, axes=None: np.transpose(g)
         join_x = lambda g, z, x, y, axis, starts: g[:len(x)]
         join_y = lambda g, z, x, y, axis, starts: g[len(x):]""",
-    explained="""Each entry goes to one place, with the local gradient 1, so its gradient is the g of that place. In a
+    explained="""Each entry goes to one place, with local gradient 1, so its gradient is the entry of g at that place. In a
         reshape, the n-th entry of x receives the n-th entry of g. In `concatenate`, row k of x receives row k of g, and row k of
         y receives row `len(x) + k`.""",
-    why="The rule of an operation that only moves entries needs no arithmetic. It only moves each entry of g back.",
+    why="The rule for an operation that only moves entries needs no arithmetic. It only moves each entry of g back.",
 )
 def back(answer):
     if any(map(is_stub, answer)):
@@ -1001,14 +1002,14 @@ def _in_the_mean(g, index, shape):
     difficulty="medium",
     importance=3,
     question="""
-        Write `scatter(g, index, shape)`, the rule of `x[index]` for an x of this shape. index is a list of the entries
-        that were read, or of the rows if x has two axes; −1 is the last entry or row. `np.add.at(out, index, g)` adds the values of g into
-        `out` one at a time; a loop works too.""",
+        Write `scatter(g, index, shape)`, the rule for `x[index]` with an x of this shape. index is a list of the entries that
+        were read, or of the rows, if x has two axes; −1 is the last entry or row. `np.add.at(out, index, g)` adds the values of
+        g to `out` one at a time; a loop works too.""",
     stub="""
         def scatter(g, index, shape):
             ...""",
     hints=[
-        "You need three lines: make an array of zeros in the shape of x, add g into it, and return it.",
+        "You need three lines: make an array of zeros with the shape of x, add g into it, and return it.",
         (
             "Help: I get None",
             "`np.add.at` changes `out` in place and returns None. Return `out`, on a line of its own.",
@@ -1066,7 +1067,7 @@ def _in_the_mean(g, index, shape):
             "You need two counters: zip(index, g) pairs each place with its entry of g.",
         ),
         *(
-            (exchanged, "np.add.at takes first out, then index, and last g.")
+            (exchanged, "np.add.at takes out first, then index, then g.")
             for exchanged in (_exchanged, _exchanged_then_out)
         ),
         (
@@ -1096,11 +1097,11 @@ def _in_the_mean(g, index, shape):
         ),
         (
             lambda g, index, shape: scattered(g, index, shape) + np.resize(g, shape),
-            "out contains g from the beginning. It must start as zeros, in the shape of x: np.zeros(shape).",
+            "out contains g from the beginning. It must start as zeros, with the shape of x: np.zeros(shape).",
         ),
         (
             lambda g, index, shape: np.add.at(np.zeros_like(shape), index, g),
-            "np.zeros_like(shape) is as long as the tuple. An array of that shape is np.zeros(shape).",
+            "np.zeros_like(shape) has one entry for each axis. For an array of that shape, write np.zeros(shape).",
         ),
         (
             lambda g, index, shape: np.zeros(shape),
@@ -1125,11 +1126,11 @@ def _in_the_mean(g, index, shape):
         ),
         (
             lambda g, index, shape: scattered(g, index, len(shape)),
-            "len(shape) is the number of axes. An array in the shape of x is np.zeros(shape).",
+            "len(shape) is the number of axes. For an array with the shape of x, write np.zeros(shape).",
         ),
         (
             lambda g, index, shape: [0] * shape,
-            "A list is not an array. Zeros in the shape of x are np.zeros(shape).",
+            "A list is not an array. For zeros with the shape of x, write np.zeros(shape).",
         ),
         (
             _into_integers,
