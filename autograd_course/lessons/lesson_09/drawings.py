@@ -116,7 +116,7 @@ def reach(A, B, g, i, k):
         ("g", g, _looks(g.shape, "gradient", np.s_[i])),
     )
     text = (
-        f"Forward: A[{i}, {k}] grows by 1, and row {i} of Z moves by row {k} of B, {_row(B[k])}. The other row stays.\n"
+        f"Forward: A[{i}, {k}] grows by 1, and row {i} of Z moves by row {k} of B, {_row(B[k])}. The other row does not move.\n"
         f"Backward: the gradient of A[{i}, {k}] is row {i} of g times row {k} of B, {_terms(g[i], B[k])} = {number(g[i] @ B[k])}."
     )
     return Picture(
@@ -225,11 +225,11 @@ def _verdict(left, right, shape, wanted):
 def jacobian(J, B):
     """Draw the Jacobian of Z = A @ B with respect to A as a table with one row for each entry of Z.
 
-    `J` has the shape (2, n, 2, 3), for A of shape (2, 3) and B of shape (3, n).
+    `J` has shape (2, n, 2, 3), for A of shape (2, 3) and B of shape (3, n).
     """
     rows, columns = list(np.ndindex(J.shape[:2])), list(np.ndindex(J.shape[2:]))
     plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
-    plot.words(12, -4, "J: by how much each entry of Z moves for each of A", anchor="start")
+    plot.words(12, -4, "J: the change in each entry of Z per entry of A", anchor="start")
     for c, (i, k) in enumerate(columns):
         plot.words(89 + 55 * c, 22, f"A[{i}, {k}]", style.FAINT, size=13)
     for r, (i, j) in enumerate(rows):
@@ -239,8 +239,8 @@ def jacobian(J, B):
             plot.parts.append(cell(61 + 55 * c, 29 + 26 * r, 55, 26, number(J[i, j][place]), look))
     nothing = J.size - 2 * B.size
     text = (
-        f"J, {len(rows)} × {len(columns)} = {J.size} numbers: {nothing} of them are 0 whatever A and B are, "
-        f"the others are the {B.size} of B, {(J.size - nothing) // B.size} times."
+        f"J, {len(rows)} × {len(columns)} = {J.size} numbers: {nothing} of them are 0 for any A and B, "
+        f"the others are the {B.size} entries of B, each {(J.size - nothing) // B.size} times."
     )
     return Picture(
         svg(f"0 -28 {69 + 55 * len(columns)} {72 + 26 * len(rows)}", "".join(plot.parts), text),

@@ -88,20 +88,20 @@ derivation(
 
 prediction(
     "09.row",
-    question="""A has the shape (2, 3), B (3, 4), and Z = A @ B. Row 1 of B is [3, −2, 4, −1]. You raise one entry, A[0, 1],
+    question="""A has shape (2, 3), B has shape (3, 4), and Z = A @ B. Row 1 of B is [3, −2, 4, −1]. You raise one entry, A[0, 1],
         by 1. How many of the eight entries of Z move? By how much does Z[0, 3] move?""",
     answer={"entries that move": 4, "Z[0, 3] moves by": -1},
-    reveal="""**4**: only row 0 of Z moves. A[0, 1] is in row 0 of A, which is part of every dot product of row 0 of Z. In
+    reveal="""**4**: only row 0 of Z moves. A[0, 1] is in row 0 of A, which takes part in every dot product in row 0 of Z. In
         each of them A[0, 1] is multiplied by an entry of *row 1 of B*, so the four entries move by 3, −2, 4 and **−1**.""",
 )
 
 prediction(
     "09.shapes",
     question="""Z = A @ B, with the upstream gradient g. Take g and B, each as it is or transposed, and multiply them in
-        either order. This gives eight products. Let A, B and g be (2, 2): how many of the eight exist and have the
-        shape of A? And how many if A is (2, 3), B (3, 4) and g (2, 4)?""",
+        either order. This gives eight products. If A, B and g are all (2, 2), how many of the eight are defined and have the
+        shape of A? And how many if A is (2, 3), B is (3, 4) and g is (2, 4)?""",
     answer={"all (2, 2)": 8, "(2, 3) and (3, 4)": 1},
-    reveal="""With squares all **8**: every result is (2, 2). With rectangles only **1**: $g \\cdot B^\\top$, (2, 4) times
+    reveal="""With square matrices, all **8**: every result is (2, 2). With these rectangular ones, only **1**: $g \\cdot B^\\top$, (2, 4) times
         (4, 3), is (2, 3).""",
 )
 
@@ -109,7 +109,7 @@ Z_ENTRIES, W_ENTRIES = 64 * 256, 784 * 256
 prediction(
     "09.gigabytes",
     question="""
-        Z has 64 · 256 entries, and W has 784 · 256. J has one number of 8 bytes for each pair of them. About how many
+        Z has 64 · 256 entries, and W has 784 · 256. J has one 8-byte number for each pair of entries, one of Z and one of W. About how many
         gigabytes (10⁹ bytes) does J need?""",
     answer=round(8 * Z_ENTRIES * W_ENTRIES / 1e9, 1),
     tolerance=1.5,
@@ -123,7 +123,7 @@ card(
     [
         "Z = A @ B: entry Z[i, j] is row i of A times column j of B.",
         "A[i, k] moves row i of Z, weighted by row k of B. The backward pass uses the same weights: the gradient of A is g·Bᵀ, and that of B is Aᵀ·g.",
-        "If no two sides are equal, the shapes determine the product. With squares every product fits: right shape, perhaps wrong numbers.",
+        "If all sides differ, the shapes determine the product. With square matrices, every product has the right shape, but perhaps the wrong numbers.",
         "⟨u, Jv⟩ = ⟨Jᵀu, v⟩ for every J. For a linear op Jv is the op itself, so random u and v test its rule, without h.",
         "Backpropagation computes J₁ᵀ(J₂ᵀ(… (Jₙᵀ g))): only matrix–vector products, and no J is built.",
         "If a matrix is used by a whole batch, or in both places of a product, its gradients are added.",
@@ -158,7 +158,7 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
     difficulty="easy",
     importance=2,
     question="""
-        The loop goes through every multiplication in Z = A @ B. Each one multiplies two numbers and adds their product into Z[i, j]. What does the rule of this product send to A[i, k], and what to B[k, j]? The `+=` adds up all
+        The loop goes through every multiplication in Z = A @ B. Each one multiplies two numbers, and their product is added to Z[i, j]. What does the rule for this product send to A[i, k], and what does it send to B[k, j]? The `+=` adds up all
         contributions.""",
     stub="""
         def from_indices(g, A, B):
@@ -169,7 +169,7 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
             return grad_A, grad_B""",
     hints=[
         "It is a product of two numbers, so its rule is that of lesson 03: the upstream gradient times the other factor.",
-        "The upstream gradient of this product is the gradient of the entry that it was added into: g[i, j].",
+        "The upstream gradient of this product is the gradient of the entry that it was added to: g[i, j].",
         (
             "Help: index out of bounds",
             "Each array has two indices of its own: A[i, k], B[k, j], and g[i, j], like Z.",
@@ -183,7 +183,7 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
                 grad_B[k, j] += g[i, j] * A[i, k]
             return grad_A, grad_B""",
     explained="A[i, k] is in four of the products, one for each j. B[k, j] is in two, one for each i. Their contributions add up.",
-    why="There are 24 small products, and each has the rule of lesson 03. The next section writes all of them in one line.",
+    why="There are 24 small products, and each follows the rule from lesson 03. The next section writes all of them in one line.",
     mistakes=[
         edit(
             "g[i, j] * B[k, j]",
@@ -241,7 +241,7 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
             "g * B",
             "g[i, j] * A",
             "g * A",
-            "You add a whole array to one entry. This product was added into one entry of Z, so its upstream gradient is g[i, j].",
+            "You add a whole array to one entry. This product was added to one entry of Z, so its upstream gradient is g[i, j].",
         ),
         edit(
             "g[i, j] * B",
@@ -282,7 +282,7 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
             "g.sum() * B",
             "g[i, j] * A",
             "g.sum() * A",
-            "You use all of g for each entry. This product was added into one entry of Z, so its upstream gradient is g[i, j].",
+            "You use all of g for each entry. This product was added to one entry of Z, so its upstream gradient is g[i, j].",
         ),
         edit(
             "g[i, j] * B",
@@ -363,7 +363,7 @@ WRONG_X = [
     (lambda g, z, x, y: y.mT @ g, "The two factors are in the wrong order."),
     (
         lambda g, z, x, y: g.mT @ y,
-        "The wrong one of the two is transposed: the sum runs over the columns of g and of y.",
+        "The wrong factor is transposed: the sum runs over the columns of g and of y.",
     ),
     (
         lambda g, z, x, y: y @ g.mT,
@@ -407,7 +407,7 @@ WRONG_Y = [
     ),
     (
         lambda g, z, x, y: x @ g.mT,
-        "The wrong one of the two is transposed: the sum runs over the rows of x and of g.",
+        "The wrong factor is transposed: the sum runs over the rows of x and of g.",
     ),
     (
         lambda g, z, x, y: g.mT @ x,
@@ -440,12 +440,12 @@ WRONG_Y = [
     minutes=2,
     difficulty="easy",
     importance=3,
-    question="Write both rules with the letters of the library: x is the left matrix, and y the right one.",
+    question="Write both rules with the library's names: x is the left matrix, and y is the right one.",
     stub="""
         matmul_x = lambda g, z, x, y: ...
         matmul_y = lambda g, z, x, y: ...""",
     hints=[
-        "Use the two boxes, with x in place of A and y in place of B. The transpose of y is `y.T`.",
+        "Use the two boxed formulas, with x in place of A and y in place of B. The transpose of y is `y.T`.",
         (
             "Help: the shapes do not fit",
             "Write the shapes below the matrices: g (2, 4), x (2, 3), y (3, 4). The two inner numbers must be equal.",
@@ -510,7 +510,7 @@ def _product(d):
     stub="""
         gradient_of_A = ...""",
     hints=[
-        "A is in two slots, so it receives two gradients, and they add. Which rule belongs to which slot?",
+        "A is in two slots, so it receives two gradients, which are added. Which rule belongs to which slot?",
         "$g \\cdot A^\\top + A^\\top \\cdot g$, with g = [[1, 1], [1, 1]].",
         (
             "Help: I get [[6, 14], [6, 14]]",
@@ -519,9 +519,9 @@ def _product(d):
     ],
     solution="""
         gradient_of_A = [[7, 11], [9, 13]]      # left slot [[3, 7], [3, 7]] + right slot [[4, 4], [6, 6]]""",
-    explained="In a product of matrices the order matters. The two contributions differ here, so the gradient is neither 2A nor "
-    "twice one of them.",
-    why="With the left rule twice the shape is also (2, 2). Only the numbers show the mistake.",
+    explained="In a product of matrices the order matters. The two contributions differ here, so the gradient is not twice "
+    "either of them. And it is not 2A, as it would be for numbers.",
+    why="Using the left rule twice also gives shape (2, 2). Only the numbers show the mistake.",
     mistakes=[
         (
             np.array([[6, 14], [6, 14]]),
@@ -574,7 +574,7 @@ def _product(d):
             "That is A·g + Aᵀ·g, with g on the right in both. In the rule of the left slot, g is on the left.",
         ),
         (np.array([[7, 10], [15, 22]]), "That is the value A @ A. What is the gradient of A?"),
-        (np.array([[2, 2], [2, 2]]), "That is g, twice: each slot sends a product of g with Aᵀ."),
+        (np.array([[2, 2], [2, 2]]), "That is g, twice: each slot receives a product of g and Aᵀ."),
         (
             np.array([[14, 22], [18, 26]]),
             "That is exactly double: add the two slots, each only once. (A second backward() adds to .grad.)",
@@ -624,9 +624,10 @@ def _to_w(g, x, w):
     difficulty="medium",
     importance=3,
     question="""
-        X is a *batch* of five matrices, with the shape (5, 2, 3). W, of shape (3, 4), is one matrix that is used for all five. Z = X @ W
-        has the shape (5, 2, 4): `@` multiplies along the last two axes, and broadcasts the others. Write the gradient of W, in the
-        shape of W, for a batch of any size, with any number of rows. (`x.mT` exchanges the last two axes.)""",
+        X is a *batch* of five matrices, with shape (5, 2, 3). W, of shape (3, 4), is one matrix that is used for all five. Z = X @ W
+        has shape (5, 2, 4): `@` multiplies along the last two axes, and broadcasts the others. Write the gradient of W, with
+        the shape of W, for a batch of any size whose matrices have any number of rows. (`x.mT` exchanges the last two
+        axes.)""",
     stub="""
         gradient_w = lambda g, x, w: ...""",
     hints=[
@@ -637,8 +638,8 @@ def _to_w(g, x, w):
     solution="""
         gradient_w = lambda g, x, w: (x.mT @ g).sum(axis=0)      # (5, 3, 2) @ (5, 2, 4) → (5, 3, 4) → (3, 4)""",
     explained="""
-        W was broadcast, so its gradients are summed. A single product of matrices with ten rows gives the same
-        sum, `x.reshape(10, 3).T @ g.reshape(10, 4)`, and this is what the library computes.""",
+        W was broadcast, so its gradients are summed. A single matrix product over all ten rows gives the same sum,
+        `x.reshape(10, 3).T @ g.reshape(10, 4)`, and this is what the library computes.""",
     why="Each of the five uses of W contributes a gradient, and they add up. So a batch of any size trains one W.",
     mistakes=[
         (
@@ -705,7 +706,7 @@ def _to_w(g, x, w):
             "That is the largest of the five. Each use contributes its own gradient: add them up.",
         ),
         (lambda g, x, w: np.abs((x.mT @ g).sum(axis=0)), "The signs are lost."),
-        (lambda g, x, w: (x.mT @ g).sum(axis=0).T, "That is transposed: W has the shape (3, 4)."),
+        (lambda g, x, w: (x.mT @ g).sum(axis=0).T, "That is transposed: W has shape (3, 4)."),
         (
             lambda g, x, w: (x.mT @ g).sum(axis=0) * w,
             "Your rule multiplies by W. For W the other factor is only x.",
@@ -716,7 +717,7 @@ def _to_w(g, x, w):
         ),
         (
             lambda g, x, w: sum(x[n].T @ g[n] for n in range(5)),
-            "The check tries other batches too. Their number is len(x).",
+            "The check tries other batches too. The number of matrices is len(x).",
         ),
         (
             lambda g, x, w: x.reshape(10, 3).T @ g.reshape(10, 4),
@@ -779,7 +780,7 @@ EVIDENCE = {
     2: "Nothing was summed, so there is no scalar L to start from. And yet this engine returns [2, 4, 6].",
     3: "[[6, 14], [6, 14]] is twice [[3, 7], [3, 7]], the contribution of the left slot. A @ B is right, so both rules exist.",
     4: "The gradient of b is summed as it should be, but that of c is not. What is special about c?",
-    5: "[[5, 6], [7, 8]] is B, entry by entry, times g = 1. And for vectors the result is right. Which operation has this rule?",
+    5: "[[5, 6], [7, 8]] is B times g = 1, entry by entry. And for vectors the result is right. Which operation has this rule?",
     6: "x + b is right, b + x is not, and 2 is the sum over two rows. What was summed before the rule for x ran?",
     7: "The gradients of b and of c both have the shape of the output. Which cause affects both?",
 }
@@ -792,18 +793,18 @@ EVIDENCE = {
     importance=1,
     question="What is the fault in engines 1, 3, 5 and 6? Give the letter of each cause.\n\n"
     + "\n".join(f"- **{letter}** {cause}" for letter, cause in CAUSES.items())
-    + "\n\nTwo of the causes belong to none of the seven.",
+    + "\n\nTwo of the causes apply to none of the seven engines.",
     stub="""
         diagnosis = {1: ..., 3: ..., 5: ..., 6: ...}""",
     hints=[
-        "Begin with 1 and 6. Each fails in a single check, in which no other engine fails.",
-        "Compare 5 with 3: in which check does one fail and the other pass?",
+        "Start with 1 and 6. Each fails a single check, which no other engine fails.",
+        "Compare 5 with 3: which check does one fail and the other pass?",
         *((f"Help: {number}", EVIDENCE[number]) for number in ASKED),
         (
-            "Help: 2, 4 and 7, which you may also diagnose",
+            "Help: 2, 4 and 7, if you diagnose them too",
             """
-            2 returns gradients although the output is not a scalar. Compare 7 with 4: in which check does one fail and the
-            other pass?""",
+            2 returns gradients although the output is not a scalar. Compare 7 with 4: which check does one fail and the other
+            pass?""",
         ),
     ],
     solution="diagnosis = {" + ", ".join(f'{number}: "{RIGHT[number]}"' for number in ASKED) + "}",
@@ -819,7 +820,7 @@ def diagnose(answer):
             "diagnosis",
             brief(answer),
             'a dictionary, {1: "a", …}',
-            "Give a dictionary from each number to the letter of a cause.",
+            "Write a dictionary that maps each number to the letter of a cause.",
         )
     if any(letter is ... or letter is None for letter in answer.values()):
         raise NotYet
@@ -867,8 +868,9 @@ WRONG_MATMUL = "The left rule still runs for both if x and y are the same. Choos
     difficulty="optional",
     importance=1,
     question="""
-        Here are patients 6 and 3 as published, each as a function. Fix the fault in each rule, and replace the `...` by z. (A rule returns a
-        list of two gradients, that of x and that of y. `value.fitted(g)` is g, summed to the shape of the value. `np.dot` works like `@`,
+        Here are patients 6 and 3 as published, each as a function. Fix the fault in each rule, and replace the `...` with z. (A
+        rule returns a list of two gradients: that of x, then that of y. `value.fitted(g)` is g, summed to the shape of the
+        value. `np.dot` works like `@`,
         but also accepts a scalar g, which is the upstream gradient of a dot product.)""",
     stub="""
         def fixed_add(x, y):
@@ -888,7 +890,7 @@ WRONG_MATMUL = "The left rule still runs for both if x and y are the same. Choos
                                 for value in (x, y)]
             return ...""",
     hints=[
-        "In `fixed_add`, follow g through the loop, with b on the left and a larger array on the right. What is g in the second round?",
+        "In `fixed_add`, follow g through the loop, with b on the left and a larger array on the right. What is g on the second pass through the loop?",
         "In `fixed_matmul`, think of A @ A: x and y are the same object. For which of the two is `value is x` true?",
         (
             "Help: what does a rule return?",

@@ -99,7 +99,7 @@ def test_jacobian_shows_every_number_once():
     picture = jacobian(ag.jacobian(lambda A: A @ B)(A.astype(float)), B)
     (drawing,) = drawings(picture)
     assert picture.text.startswith(
-        "J, 8 × 6 = 48 numbers: 24 of them are 0 whatever A and B are, the others are the 12 of B, 2 times."
+        "J, 8 × 6 = 48 numbers: 24 of them are 0 for any A and B, the others are the 12 entries of B, each 2 times."
     )
     assert sorted(lit(drawing, style.VALUE)) == sorted(
         str(n).replace("-", "−") for n in [*B.ravel(), *B.ravel()]
