@@ -46,7 +46,7 @@ def twins(x, c):
     x = np.asarray(x, float) + c
     parts, lines = [words(30, 20, f"logits: {', '.join(map(_short, x))}", anchor="start")], []
     for top, title, logits in [
-        (64, "as it is written", x),
+        (64, "as written", x),
         (268, "largest subtracted first", x - x.max()),
     ]:
         with np.errstate(all="ignore"):
@@ -170,7 +170,7 @@ def choice_bars(p, true):
         plot.frame(
             [(k + 0.5, f"{k}" + " ✓" * (k == true)) for k in range(len(p))],
             ticks(low, 1),
-            "class, ✓ the true one",
+            "class, ✓ is the true one",
             f"{title}, sum {number(round(float(heights.sum()), 10))}",
         )
         for k, height in enumerate(heights):

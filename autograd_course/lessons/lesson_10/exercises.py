@@ -25,7 +25,7 @@ recall(
     "10",
     [
         Question(
-            "X has the shape (2, 3), Y has (3, 4), and g is the upstream gradient of `X @ Y`. What is the gradient of X? (Lesson 09)",
+            "X has shape (2, 3), Y has shape (3, 4), and g is the upstream gradient of `X @ Y`. What is the gradient of X? (Lesson 09)",
             "g @ Y.T",
             "**g @ Y.T**: (2, 4) times (4, 3) is (2, 3), the shape of X.",
             ["g @ Y.T", "Y.T @ g", "g @ Y", "X.T @ g"],
@@ -57,11 +57,11 @@ derivation(
             letters="p",
             indices="ij",
             mistakes=(
-                ("p[j]", "log s is subtracted. What is the sign?"),
+                ("p[j]", "log s is subtracted. So what is the sign?"),
                 ("-e^x[j]", "That is the derivative of −s. The log divides it by s."),
                 ("-g[i] p[j]", _LOCAL),
                 ("-p[j] sum_i g[i]", _LOCAL),
-                ("0", "log p of every output contains log s, and every logit is a part of s."),
+                ("0", "Every log p contains log s, and every logit is part of s."),
             ),
             rivals=("a quotient changes by −quotient / denominator", "the logits add up to 0"),
         ),
@@ -80,13 +80,13 @@ derivation(
         Step(
             r"\frac{\partial L}{\partial x_j} =",
             "g[j] - p[j] sum_i g[i]",
-            "each output is a path, so add over them",
+            "each output is a path, so sum over the paths",
             letters="g p",
             indices="j",
             mistakes=(
                 (
                     "g[j] (1 - p[j])",
-                    "That is the path through output j alone. The logit reaches L through every output.",
+                    "That is only the path through output j. The logit reaches L through every output.",
                 ),
                 (
                     "g[j] (1 - p[j]) - p[j] sum_i g[i]",
@@ -111,7 +111,7 @@ derivation(
 
 prediction(
     "10.business",
-    question="""The probabilities are 0.7, 0.2 and 0.1. You raise the logit of class 0 a little, and leave the others as they are.
+    question="""The probabilities are 0.7, 0.2 and 0.1. You raise the logit of class 0 a little, and leave the others unchanged.
         What happens to the probability of class 1? And what do the three changes add up to?""",
     answer={"class 1": "falls", "all three changes": 0},
     choices={"class 1": ["stays", "rises", "falls"]},
@@ -121,21 +121,21 @@ prediction(
 
 prediction(
     "10.sure",
-    question="""Class 0 is the true one, and the logits are 0, 20 and 0: the model is sure, and wrong. What is the gradient of the
-        cross-entropy with respect to the three logits, to one decimal? And what is its sum?""",
+    question="""Class 0 is the true one, and the logits are 0, 20 and 0: the model is confident, and wrong. What is the gradient
+    of the cross-entropy with respect to the three logits, to one decimal place? And what is its sum?""",
     answer={"gradient": [-1, 1, 0], "sum": 0},
     tolerance=0.05,
-    reveal="""**[−1, 1, 0]**, because p is (0, 1, 0) to one decimal, and onehot is (1, 0, 0). The sum is always **0**,
+    reveal="""**[−1, 1, 0]**, because p is (0, 1, 0) to one decimal place, and onehot is (1, 0, 0). The sum is always **0**,
         because p and onehot both add up to 1.""",
 )
 
 prediction(
     "10.thousand",
-    question="""Three logits give the probabilities 0.7, 0.2 and 0.1. Add 1000 to all three. What is the
-        probability of class 0 on paper? And in floats, from `np.exp(x) / np.sum(np.exp(x))`?""",
+    question="""Three logits give the probabilities 0.7, 0.2 and 0.1. Add 1000 to all three. What is the probability of class 0
+    on paper? And what is it in floats, from `np.exp(x) / np.sum(np.exp(x))`?""",
     answer={"on paper": 0.7, "in floats": "nan"},
     choices={"in floats": ["0.7", "1.0", "inf", "nan"]},
-    reveal="""On paper still **0.7**: the factor $e^{1000}$ is in the numerator and the denominator, and cancels. In floats **nan**: $e^{1000}$
+    reveal="""On paper still **0.7**: the factor $e^{1000}$ is in both the numerator and the denominator, so it cancels. In floats, **nan**: $e^{1000}$
         is too large, so it becomes inf, and inf / inf is not a number.""",
 )
 
@@ -169,7 +169,7 @@ def _first(g, z, x):
     difficulty="optional",
     importance=1,
     question="""
-        Write the rule of `z = np.max(x)` that shares g equally in a tie. Here x is any array, and z and g are single numbers.""",
+        Write the rule for `z = np.max(x)` that shares g equally in a tie. Here x is any array, and z and g are single numbers.""",
     stub="""
         max_x = lambda g, z, x: ...""",
     hints=[
@@ -185,14 +185,14 @@ def _first(g, z, x):
     ],
     solution="""
         max_x = lambda g, z, x: g * (x == z) / np.sum(x == z)""",
-    explained="Without a tie the sum is 1, and the line is the same as `g * (x == z)`.",
+    explained="Without a tie, the sum is 1, and the rule is the same as `g * (x == z)`.",
     why="The parts add up to g, as they must: when all entries rise by c, z rises by c.",
     mistakes=[
         edit("/ np.sum", "// np.sum", "// truncates: divide with /."),
         edit(
             "np.sum(x == z)",
             "np.minimum(np.sum(x == z), 2)",
-            "That is right for one and for two. More than two entries may tie: divide by their number.",
+            "That is right for one or two largest entries. More than two may tie: divide by their number.",
         ),
         edit("np.sum(x == z)", "np.sum(x == z, axis=0)", IN_COLUMNS),
         edit("np.sum(x == z)", "np.sum(x == z, axis=-1, keepdims=True)", IN_ROWS),
@@ -216,25 +216,25 @@ def _first(g, z, x):
         edit(
             "np.sum(x == z)",
             "np.unique(x).size",
-            "That counts the different numbers in x. How many entries are the largest? Count where x == z.",
+            "That counts the distinct numbers in x. How many entries are the largest? Count where x == z.",
         ),
         edit(
             "(x == z) /",
             "np.isclose(x, z) /",
             "np.sum(x == z)",
             "np.sum(np.isclose(x, z))",
-            "An entry that is nearly the largest gets nothing: an entry that is larger by a tiny margin gets all of g.",
+            "An entry that is almost the largest gets nothing, even if the difference is tiny.",
         ),
         edit(
             "g *",
             "g * x *",
             "np.sum(x == z)",
             "np.sum(x * (x == z))",
-            "x is in the numerator and the denominator: if the largest is 0, that is 0/0.",
+            "x is in the numerator and the denominator: if the largest entry is 0, that is 0/0.",
         ),
         (
             lambda g, z, x: g * x * (x == z) / np.sum(x == z),
-            "You multiply by x. The largest entries share g, whatever their value.",
+            "You multiply by x. The largest entries share g equally, for any value.",
         ),
         (
             lambda g, z, x: g * (x == z),
@@ -336,27 +336,27 @@ def _softmax(g, z, x, axis=-1):
 
 P = np.array([0.7, 0.2, 0.1])  # the global variable p of the notebook
 WHOLE = (
-    "You sum over the whole array. Every row is an example of its own: axis=-1 sums along each row."
+    "You sum over the whole array. Every row is a separate example: axis=-1 sums along each row."
 )
 LOST = "An axis is lost, so the sums do not line up with their rows. keepdims=True keeps the axis."
 COLUMNS = "You sum down the columns. The rows are the batch: sum along each row, axis=-1."
 WRONG_SOFTMAX = [
     (
         lambda g, z, x: g * z * (1 - z),
-        "Here each logit affects its own p alone: that is the diagonal of the Jacobian. The other p change "
+        "Here each logit affects only its own p: that is the diagonal of the Jacobian. The other p change "
         "too, and contribute to the gradient.",
     ),
     (
         lambda g, z, x: g * z,
-        "That is the path through the numerator alone. The denominator changes too: subtract the sum.",
+        "That is only the path through the numerator. The denominator changes too: subtract the sum.",
     ),
     (
         lambda g, z, x: z * (g - np.sum(g, axis=-1, keepdims=True)),
-        "Sum g · p, each upstream gradient with its weight.",
+        "Sum g · p: each upstream gradient times its weight.",
     ),
     (
         lambda g, z, x: z * (g - z * np.sum(g, axis=-1, keepdims=True)),
-        "p is outside the sum. Every upstream gradient has a weight of its own: sum g · p.",
+        "p is outside the sum. Every upstream gradient has its own weight: sum g · p.",
     ),
     (
         lambda g, z, x: g - np.sum(g * z, axis=-1, keepdims=True),
@@ -392,7 +392,7 @@ WRONG_SOFTMAX = [
     ),
     (
         lambda g, z, x, axis=-1: z * (g - np.max(g * z, axis=axis, keepdims=True)),
-        "You take the largest, but all of them must be added: np.sum.",
+        "You take the largest term, but all terms must be added: np.sum.",
     ),
     *(
         (wrong, "@ is the matrix product. Multiply g and z entry by entry: np.sum(g * z, …).")
@@ -433,7 +433,7 @@ WRONG_SOFTMAX = [
     ),
     (
         lambda g, z, x: z * (g + np.sum(g * z, axis=-1, keepdims=True)),
-        "The path through the denominator has a minus: subtract the sum from g.",
+        "The path through the denominator has a minus sign: subtract the sum from g.",
     ),
 ]
 WRONG_LOG = [
@@ -488,16 +488,16 @@ WRONG_LOG = [
     ),
     (
         lambda g, z, x: g + np.exp(z) * np.sum(g, axis=-1, keepdims=True),
-        "logsumexp is subtracted, so its path has a minus.",
+        "logsumexp is subtracted, so its path has a minus sign.",
     ),
     (
         lambda g, z, x: g - np.exp(z) * np.sum(g * np.exp(z), axis=-1, keepdims=True),
         "softmax's rule sums g · p. Here every output contributes g itself.",
     ),
-    (lambda g, z, x: g, "That is the direct path alone. The other path goes through logsumexp."),
+    (lambda g, z, x: g, "That is only the direct path. The other path goes through logsumexp."),
     (
         lambda g, z, x: 1 - np.exp(z),
-        "Off by the factor g: the upstream gradient is missing, on both paths.",
+        "The upstream gradient g is missing, on both paths.",
     ),
     (
         lambda g, z, x: np.exp(z) * np.sum(g, axis=-1, keepdims=True) - g,
@@ -505,7 +505,7 @@ WRONG_LOG = [
     ),
     (
         lambda g, z, x: g / np.exp(z),
-        "That is the rule of log alone. Before the log comes softmax, in which every logit affects every p.",
+        "That is only the rule of log. Before the log comes softmax, in which every logit affects every p.",
     ),
     (
         lambda g, z, x: g - np.sum(g, axis=-1, keepdims=True) / g.shape[-1],
@@ -558,18 +558,18 @@ def _overflown(got, expected):
         softmax_x = lambda g, z, x, axis=-1: ...
         log_softmax_x = lambda g, z, x, axis=-1: ...""",
     hints=[
-        "The first rule is the box of softmax, with z in place of p. The sum is `np.sum(…, axis=axis, keepdims=True)`; "
-        "keepdims makes the sum fit its row.",
+        "The first rule is the boxed formula for softmax, with z in place of p. The sum is `np.sum(…, axis=axis, keepdims=True)`; "
+        "keepdims lines each sum up with its row.",
         "The gradient is $g_j - p_j \\sum_i g_i$. In the second rule p is `np.exp(z)`.",
         (
             "Help: operands could not be broadcast",
-            "The sum of each row has the shape (N,). With `keepdims=True` it is (N, 1).",
+            "The sum of each row has shape (N,). With `keepdims=True` it is (N, 1).",
         ),
     ],
     solution="""
         softmax_x = lambda g, z, x, axis=-1: z * (g - np.sum(g * z, axis=axis, keepdims=True))
         log_softmax_x = lambda g, z, x, axis=-1: g - np.exp(z) * np.sum(g, axis=axis, keepdims=True)""",
-    explained="Neither rule reads x: the output z is enough.",
+    explained="Neither rule uses x: the output z is enough.",
     why="Two lines replace N Jacobians of shape (C, C).",
 )
 def normalise(answer):
@@ -695,7 +695,7 @@ def _undefined(name):
     difficulty="medium",
     importance=3,
     question="""
-        Write the rule of `nll_loss` for x, the log-probabilities of shape (N, C). Here g is one number, and `target` holds N
+        Write the rule of `nll_loss` for x, the log-probabilities of shape (N, C). Here g is one number, and `target` contains N
         class numbers.""",
     stub="""
         nll_loss_x = lambda g, z, x, target: ...""",
@@ -747,11 +747,11 @@ def _undefined(name):
         ),
         (
             lambda g, z, x, target: -1 * _onehot(x, target) / len(target),
-            "Off by the factor g: the upstream gradient is missing.",
+            "The upstream gradient g is missing.",
         ),
         (
             lambda g, z, x, target: -_onehot(x, target),
-            "NumPy cannot negate True and False. Put the minus in front of g: -g * (…).",
+            "NumPy cannot negate True and False. Put the minus sign in front of g: -g * (…).",
         ),
         *((_undefined(name), PASSED) for name in ("onehot", "N", "C")),
         (
@@ -836,7 +836,7 @@ def _undefined(name):
         edit(
             "len(target)",
             "np.unique(target).size",
-            "That counts the different classes in target. N is the number of targets: len(target).",
+            "That counts the distinct classes in target. N is the number of targets: len(target).",
         ),
         edit(
             "np.arange(x.shape[-1])",
@@ -938,7 +938,7 @@ def _right(x):
     difficulty="medium",
     importance=2,
     question="""
-        Write logsumexp for one row x, so that it also holds at ±1000 and beyond: subtract the largest entry before exp, and add it
+        Write logsumexp for one row x, so that it also works at ±1000 and beyond: subtract the largest entry before exp, and add it
         back where it belongs. (Do not call `ag.logsumexp`.)""",
     stub="""
         def my_logsumexp(x):
@@ -955,13 +955,13 @@ def _right(x):
         def my_logsumexp(x):
             m = np.max(x)
             return np.log(np.sum(np.exp(x - m))) + m""",
-    explained="""Now the largest term is $e^0 = 1$. So exp does not overflow, and the sum is at least 1, so its log is
-        finite, for any finite x.""",
+    explained="""Now the largest term is $e^0 = 1$. So, for any finite x, exp does not overflow, and the sum is at least 1, so
+    its log is finite.""",
     why="It is the same number on paper, and in floats it works where the plain formula fails.",
     mistakes=[
         (
             lambda x: np.log(np.sum(np.exp(x - np.max(x)))),
-            "You subtracted the largest and never added it back. What is missing from log s?",
+            "You subtracted the largest entry and never added it back. What is missing from log s?",
         ),
         (
             lambda x: np.log(np.sum(np.exp(x - np.max(x)) + np.max(x))),
@@ -977,10 +977,10 @@ def _right(x):
         ),
         (
             lambda x: np.log(np.sum(np.exp(x - np.max(x)))) - np.max(x),
-            "You subtracted the largest. To undo this, add it.",
+            "You subtracted the largest entry. To undo this, add it.",
         ),
         (lambda x: np.sum(np.exp(x - np.max(x))) + np.max(x), "Where is the log?"),
-        (np.max, "That is the maximum alone. What do the other entries add?"),
+        (np.max, "That is only the maximum. What do the other entries add?"),
         (
             lambda x: np.exp(x - _right(x)),
             "Those are the probabilities. Return one number, log Σ eˣ.",
@@ -1012,7 +1012,7 @@ def _right(x):
         ),
         (
             _shifted(lambda x: max(np.max(x), 0)),
-            "All entries are far below 0, and the largest has not become 0. Subtract the largest, whatever its sign.",
+            "All entries are far below 0, and the largest has not become 0. Subtract the largest, also if it is negative.",
         ),
         (
             _shifted(lambda x: np.max(np.abs(x))),

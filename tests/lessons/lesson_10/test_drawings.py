@@ -66,7 +66,7 @@ def test_the_words_beside_the_column_keep_apart(x):
 def test_twins(c, naive, powers):
     picture = twins(X, c)
     assert picture.text.splitlines()[1:] == [
-        f"as it is written: p = {naive}; powers of e: {powers}",
+        f"as written: p = {naive}; powers of e: {powers}",
         "largest subtracted first: p = 0.7, 0.2, 0.1; powers of e: 1, 0.286, 0.143",
     ]
     assert len(heights(picture)) == 6 - naive.count("nan")
