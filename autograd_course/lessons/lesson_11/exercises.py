@@ -14,10 +14,10 @@ recall(
         Question(
             "z is the largest of 3, 7 and 5, and the upstream gradient of z is 4. What are the gradients of the three numbers? (Lesson 10)",
             [0, 4, 0],
-            "**0, 4, 0**: max routes all of the upstream gradient to the largest. If you nudge another one, z does not change.",
+            "**0, 4, 0**: max routes all of the upstream gradient to the largest number. If you nudge another number, z does not change.",
         ),
         Question(
-            "X is (32, 64), W is (64, 10), Z = X @ W. What shape does the gradient of W have? (09)",
+            "X is (32, 64), W is (64, 10), and Z = X @ W. What shape does the gradient of W have? (09)",
             (64, 10),
             "**(64, 10)**, the shape of W: the gradient is Xᵀ @ g, which sums over the 32 rows of the batch.",
         ),
@@ -32,8 +32,8 @@ recall(
 prediction(
     "11.edge",
     question="""
-        You minimise $L = \\frac{1}{2}(w_1^2 + 25\\,w_2^2)$ by plain gradient descent. At lr = 0.02 each step gets closer to
-        the minimum. You raise lr little by little. Above which learning rate does it diverge?""",
+        You minimise $L = \\frac{1}{2}(w_1^2 + 25\\,w_2^2)$ with plain gradient descent. At lr = 0.02, each step gets closer to
+        the minimum. You raise lr little by little. Above which learning rate does gradient descent diverge?""",
     answer=0.08,
     tolerance=0.0011,
     reveal="""Above **0.08**, which is 2/25. The gradient along w₂ is 25 w₂. At lr = 0.04 = 1/25 one step lands exactly at
@@ -47,8 +47,8 @@ prediction(
         1, −1, 1, −1, …: what does the absolute value of m converge to?""",
     answer={"always 1": 10, "1, −1, 1, −1, …": 0.526},
     tolerance=0.02,
-    reveal="""**10** and **0.53**; the next cell derives both. Momentum makes gradients that agree ten times as large, and
-        it about halves gradients that alternate.""",
+    reveal="""**10** and **0.53**; the next cell derives both. Momentum makes gradients that agree ten times as large, and it
+    roughly halves gradients that alternate.""",
 )
 
 prediction(
@@ -58,14 +58,14 @@ prediction(
         Up to which lr is momentum 0.9 stable?""",
     answer="up to 0.152",
     choices=["up to 0.008", "up to 0.08, as before", "up to 0.152"],
-    reveal="""**Up to 0.152**, nearly twice as far. At the limit w₂ changes its sign at every step, and so does its gradient. So m is
+    reveal="""**Up to 0.152**, nearly twice as far. At the limit, w₂ changes sign at every step, and so does its gradient. So m is
         g/1.9, and the limit is 1.9 · 0.08. If momentum were just a ten times larger lr, the limit would be 0.008.""",
 )
 
 prediction(
     "11.scale",
     question="""
-        w has the shape (2,). What is the shape of v? And in the ravine you raise λ from 1 to 100, with the same
+        w has shape (2,). What is the shape of v? And suppose that you raise the λ of the ravine from 1 to 100, with the same
         start and the same lr. What happens to RMSprop's path?""",
     answer={"shape of v": (2,), "the path": "it stays the same"},
     choices={"the path": ["it oscillates more and more", "it diverges", "it stays the same"]},
@@ -82,7 +82,7 @@ card(
         "learning rates in one.",
         "RMSprop: g/√v, entry by entry. If an axis becomes steeper, the path from the same start stays the same.",
         "Adam: the average of g over the root of the average of g², each first divided by its 1 − βᵗ. The first step of a weight "
-        "has the length lr, if g is far above eps.",
+        "has length lr, if g is far above eps.",
         "No optimizer wins everywhere. In our race Adam converged on all landscapes at more learning rates than any other optimizer.",
     ],
 )
@@ -106,7 +106,7 @@ def _curvature(got, expected):
     return {
         -2: "−2 is the factor 1 − lr · λ itself. Solve 1 − 0.1 λ = −2 for λ.",
         0.3: "1 − 0.1 λ = −2 means 0.1 λ = 3: divide by lr, do not multiply.",
-        -10: "w changes its sign, so the factor is −2, not 2.",
+        -10: "w changes sign, so the factor is −2, not 2.",
         -30: "1 − 0.1 λ = −2, so 0.1 λ is 3, and positive.",
         3: "1 − 0.1 λ = −2, so 0.1 λ = 3. There is a division left to do.",
         10: "1 − 0.1 · 10 is 0: with a curvature of 10, descent would reach the minimum in one step. The factor must be −2.",
@@ -122,16 +122,16 @@ def _curvature(got, expected):
     importance=2,
     question="""
         You can measure a curvature by watching gradient descent diverge. At lr = 0.1 it diverges in a bowl: far out, each step leads
-        to the other side of the minimum and *doubles* the distance from it. How large is the largest curvature? And which lr is the limit?""",
+        to the other side of the minimum and *doubles* the distance from it. What is the largest curvature? And which lr is the limit?""",
     stub="""
         largest_curvature = ...
         limit = ...""",
     hints=[
-        "Each step leads to the other side and doubles the distance. By which number does it multiply w?",
+        "Each step leads to the other side and doubles the distance. By what number does it multiply w?",
         "By the derivation, this number is 1 − lr · λ, and you know lr.",
         (
             "Help: my curvature is negative",
-            "The distance doubles, but w also changes its sign, so the factor is −2, not 2.",
+            "The distance doubles, but w also changes sign, so the factor is −2, not 2.",
         ),
     ],
     solution="""
@@ -181,7 +181,7 @@ def _nesterov(w, m, g, lr, beta):
     difficulty="optional",
     importance=1,
     question="""
-        Write one step of Nesterov momentum, in the form of the box. w, m and g are arrays of the same shape, and g was computed at w.
+        Write one step of Nesterov momentum, as in the boxed formula. w, m and g are arrays of the same shape, and g was computed at w.
         Return the new w and the new m. Do not modify the input arrays.""",
     stub="""
         def nesterov(w, m, g, lr, beta):
@@ -219,7 +219,7 @@ def _nesterov(w, m, g, lr, beta):
         edit(
             _STEP,
             "return w - lr * g, m",
-            "That is a step by g alone, without a memory. The step is g + β · m, with the new m.",
+            "Your step uses only g, without a memory. The step is g + β · m, with the new m.",
         ),
         edit(*_OLD_M, "(g + beta * m)", "(old + beta * g)", "g has no factor, and β belongs to m."),
         edit("(g + beta * m)", "(m + beta * g)", "g has no factor, and β belongs to m."),
@@ -247,7 +247,7 @@ def _nesterov(w, m, g, lr, beta):
         edit(
             _STEP,
             "return w - lr * (g + beta * m)",
-            "You return w alone. The next step needs the new m as well.",
+            "You return only w. The next step needs the new m as well.",
         ),
         edit(
             _SUM,
@@ -266,21 +266,21 @@ def _nesterov(w, m, g, lr, beta):
             "m = beta * m + lr * g",
             "lr * (g + beta * m)",
             "lr * g + beta * m",
-            "lr belongs to the step alone; m is a sum of g itself.",
+            "lr belongs only to the step; m is a sum of g itself.",
         ),
         edit(
             _SUM,
             "m = beta * m + lr * g",
             "lr * (",
             "(",
-            "lr belongs to the step alone; m is a sum of g itself.",
+            "lr belongs only to the step; m is a sum of g itself.",
         ),
         edit(
             _SUM,
             "m = beta * m - lr * g",
             "- lr * (g + beta * m)",
             "+ beta * m - lr * g",
-            "lr belongs to the step alone; m is a sum of g itself.",
+            "lr belongs only to the step; m is a sum of g itself.",
         ),
         edit(
             "beta * m + g",
@@ -359,19 +359,19 @@ def _nan(got, expected):
     difficulty="medium",
     importance=3,
     question="""
-        Write one step of Adam from the box. w, m, v and g are arrays of the same shape; t counts the steps from 1. Return the new w, m
+        Write one step of Adam, as in the boxed formulas. w, m, v and g are arrays of the same shape; t counts the steps from 1. Return the new w, m
         and v. Do not modify the input arrays.""",
     stub="""
         def adam(w, m, v, t, g, lr, beta1, beta2, eps):
             ...""",
     hints=[
-        "Five lines, as in the box: m, v, the corrected m, the corrected v, and the step. `np.sqrt` is the square root.",
-        "Give the corrected values names of their own, `m_hat` and `v_hat`, because the next step needs the uncorrected m and v.",
+        "Five lines, as in the boxed formulas: m, v, the corrected m, the corrected v, and the step. `np.sqrt` is the square root.",
+        "Give the corrected values their own names, `m_hat` and `v_hat`, because the next step needs the uncorrected m and v.",
         (
             "Help: my first step is 3.16 times too large",
             """
             At t = 1, m is 0.1 g and √v is 0.0316 |g|, because both started at 0. Their ratio is 3.16.
-            Divide each of m and v by 1 − βᵗ, the fraction of a full average that it holds.""",
+            Divide each of m and v by 1 − βᵗ, the fraction of a full average that it contains.""",
         ),
     ],
     solution="""
@@ -383,7 +383,7 @@ def _nan(got, expected):
             return w - lr * m_hat / (np.sqrt(v_hat) + eps), m, v""",
     explained="Two averages, two corrections, one division. The library's `Adam` does the same, and stores m, v "
     "and t for you.",
-    why="The first step has the length lr for every weight, whether its gradient is 1000 or 0.001.",
+    why="The first step has length lr for every weight, whether its gradient is 1000 or 0.001.",
     mistakes=[
         edit(
             "v_hat = v / (1 - beta2**t)",
@@ -406,14 +406,14 @@ def _nan(got, expected):
             edit(
                 _BACK,
                 f"eps), {back}",
-                f"You return corrected values ({said}). The correction is for this step alone: return m and v themselves.",
+                f"You return corrected values ({said}). The correction is only for this step: return m and v themselves.",
             )
             for said, back in [("m and v", "m_hat, v_hat"), ("m", "m_hat, v"), ("v", "m, v_hat")]
         ],
         _power("(1 - β)", "Divide by 1 − βᵗ: the power t is missing."),
         _power("(1 - β)**t", "Divide by 1 − βᵗ: the power belongs to β alone, beta**t."),
         _power("(1 - β * t)", "Divide by 1 − βᵗ: β to the power t, not times t."),
-        _power("β**t", "After t steps the average holds the fraction 1 − βᵗ, not βᵗ."),
+        _power("β**t", "After t steps, the average contains the fraction 1 − βᵗ, not βᵗ."),
         edit("m / (1", "m * (1", "v / (1", "v * (1", "m and v are too small: divide by 1 − βᵗ."),
         _power(
             "(1 - β**(t + 1))", "t is already 1 at the first step, so the exponent is t itself."
@@ -441,7 +441,7 @@ def _nan(got, expected):
         edit(
             "* g * g",
             "* np.mean(g * g)",
-            "Every weight has a v of its own: do not average or sum over the weights.",
+            "Every weight has its own v: do not average or sum over the weights.",
         ),
         edit("* g * g", "* m * m", "v is an average of g squared, not of m squared."),
         edit(
@@ -541,7 +541,7 @@ def _nan(got, expected):
             "eps), old, was",
             "Return the new m and v; yours are the old ones.",
         ),
-        edit(_BACK, "eps)", "You return w alone. The next step needs the new m and v as well."),
+        edit(_BACK, "eps)", "You return only w. The next step needs the new m and v as well."),
         edit(
             "(1 - beta1**t)",
             "1 - beta1**t",
@@ -566,7 +566,7 @@ def _nan(got, expected):
             "",
             _V,
             "",
-            "m and v are never updated with g: that is what the first two lines of the box do.",
+            "m and v are never updated with g: that is what the first two boxed lines do.",
         ),
         edit("beta1**t", "beta1 ^ t", "In Python a power is written **: beta1**t."),
         edit(
@@ -669,7 +669,7 @@ def adam(answer):
         in_adam = 0.1           # 0.01 is divided by its absolute value, 0.01
         in_adamw = 0.1 * 0.01 * 1""",
     explained="""
-        With a decay of 0.0001 the weight would also fall by 0.1 with Adam. Where the data's gradient is 0, the division cancels the strength that you chose.""",
+        With a decay of 0.0001 the weight would also fall by 0.1 with Adam. Where the data's gradient is 0, the division cancels the strength of the decay that you chose.""",
     why="Adam divides the decay by the usual size of the whole gradient, as it does with the gradient itself. AdamW keeps "
     "the decay out of this division.",
     mistakes=[
@@ -684,11 +684,11 @@ def adam(answer):
         ((0.1, 0.1), "AdamW does not divide the decay: lr · decay · w."),
         (
             (0.1, 0.101),
-            "With AdamW the gradient is that of the data alone, 0, so Adam's step moves nothing.",
+            "With AdamW the gradient is only that of the data, 0, so Adam's step does not move the weight.",
         ),
         (
             (0.1, 0),
-            "AdamW subtracts the decay from w itself, whatever the gradient is: lr · decay · w.",
+            "AdamW subtracts the decay from w itself, for any gradient: lr · decay · w.",
         ),
         ((0.1, 0.01), "AdamW's decay is multiplied by lr as well."),
         (
@@ -742,14 +742,14 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
     difficulty="optional",
     importance=1,
     question="""
-        Write a schedule of your own: a factor that lr is multiplied by. It depends on the epoch, which counts how often training has
+        Write your own schedule: a factor that lr is multiplied by. It depends on the epoch, which counts how often training has
         gone through all examples. For epoch = 0, 1, …, 9 the factor rises evenly, 0.1, 0.2, …, 1. From epoch 10 to 100 it falls
         from 1 to 0 along half a cosine wave. Write `factor(epoch)`. (`optim.LambdaLR(optimizer, factor)` turns it into a schedule.)""",
     stub="""
         def factor(epoch):
             ...""",
     hints=[
-        "Separate the two parts by `if epoch < 10`.",
+        "Separate the two parts with `if epoch < 10`.",
         "Half a cosine wave falls from 1 to 0 as $(1 + \\cos(\\pi \\cdot \\text{fraction}))/2$, where the fraction goes from 0 to 1.",
         (
             "Help: my factor jumps at epoch 10",
@@ -820,12 +820,12 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
             "return 1 - (epoch - 10) / 90",
             "That is a straight line. A cosine falls slowly, then fast, then slowly.",
         ),
-        edit("np.pi * ", "", "π is missing: half a wave has the length π."),
+        edit("np.pi * ", "", "π is missing: half a wave has length π."),
         edit("np.pi", "180", "np.cos takes radians: use π, not 180."),
         edit(
             "np.pi",
             "2 * np.pi",
-            "A whole wave falls and rises again. Half a wave has the length π.",
+            "A whole wave falls and rises again. Half a wave has length π.",
         ),
         edit("np.cos", "np.sin", "A sine starts at 0. The cosine starts at its maximum."),
         edit(
