@@ -49,8 +49,8 @@ def confusion(true, read):
 def misread(images, true, probabilities, most=10):
     """Draw the misread images, most confident first, with the predicted and the true digit of each.
 
-    The probabilities of both digits are shown as well. `images` has the shape (n, side²), `true`
-    has the shape (n,), and `probabilities` has the shape (n, 10). At most `most` images are drawn.
+    The probabilities of both digits are shown as well. `images` has shape (n, side²), `true`
+    has shape (n,), and `probabilities` has shape (n, 10). At most `most` images are drawn.
     """
     read = probabilities.argmax(1)
     wrong = np.flatnonzero(read != true)
@@ -77,7 +77,7 @@ def misread(images, true, probabilities, most=10):
 def digit_sheet(images, labels, title):
     """Draw scans of digits in rows of five under a title, each scan with its label below it.
 
-    `images` has the shape (n, 64), and `labels` has n entries.
+    `images` has shape (n, 64), and `labels` has n entries.
     """
     parts = [words(12, 24, title, anchor="start")]
     for k, (image, label) in enumerate(zip(images, labels, strict=True)):

@@ -22,7 +22,7 @@ recall(
         Question(
             "The largest curvature of a loss is 50. Above which learning rate does plain gradient descent diverge? (Lesson 11)",
             0.04,
-            "Above 2 / 50 = **0.04**. At 0.04 itself each step lands just as far away on the other side.",
+            "Above 2 / 50 = **0.04**. At exactly 0.04, each step lands just as far away on the other side.",
         ),
         Question(
             "Softmax gives the probabilities 0.7, 0.2 and 0.1, and the first class is the true one. What is the gradient of −log p with "
@@ -44,28 +44,28 @@ prediction(
     question="""After 300 steps of training, which points have the largest pull?
 
         - **A** points where the network is undecided, with a probability near ½ for both classes
-        - **B** points deep inside their own colour, where it is sure and right
-        - **C** points deep inside the other colour, where it is sure and wrong""",
+        - **B** points deep inside their own colour, where it is confident and right
+        - **C** points deep inside the other colour, where it is confident and wrong""",
     answer="C",
     choices=["A", "B", "C"],
-    reveal="""**C.** The pull of a point is 1 − p(true class). If the network is sure and wrong about a point, the pull is almost 1.
-        The points of A have only half of this pull.""",
+    reveal="""**C.** The pull of a point is 1 − p(true class). If the network is confident but wrong about a point, the pull is
+    almost 1. The points of A have only half this pull.""",
 )
 
 prediction(
     "12.start",
-    question="""A network takes 64 pixels, has 256 hidden neurons and returns 10 logits. It has learned
-        nothing yet, and gets a batch of 64 scans. What is the shape of the logits? What is the shape of the gradient of the
+    question="""A network takes 64 pixels, has 256 hidden neurons and returns 10 logits. It has not been trained yet, and
+    receives a batch of 64 scans. What is the shape of the logits? What is the shape of the gradient of the
         first layer's weight? And about how large is the loss, the mean of −log p(true class)?""",
     answer={"logits": (64, 10), "gradient": (256, 64), "loss": 2.303},
     tolerance=0.15,
     reveal="""The logits have the shape **(64, 10)**: a row for each scan and a column for each digit. The gradient has the
-        shape of its weight, whatever the size of the batch: **(256, 64)**, a row for each hidden neuron and a column for
+    shape of the weight, for a batch of any size: **(256, 64)**, a row for each hidden neuron and a column for
         each pixel.
 
         Before it has learned anything, the network gives each of the ten classes about 1/10. So the loss is about −log(1/10) =
-        log 10 ≈ **2.303**. Remember this number. If the first loss is far above it, the network is sure
-        before it has learned anything: perhaps its weights or its inputs are too large. If the loss stays at this number, the
+        log 10 ≈ **2.303**. Remember this number. If the first loss is far above it, the network is confident before it has
+        learned anything: perhaps its weights or its inputs are too large. If the loss stays at this number, the
         network learns nothing.""",
 )
 
@@ -73,17 +73,17 @@ prediction(
     "12.zero",
     question="""All weights and biases are 0. Which of the four parameters (weight and bias of the first layer, weight and bias
         of the last) get a gradient that is not 0?""",
-    answer="the last bias alone",
+    answer="only the last bias",
     choices=[
         "all four",
         "both weights",
         "both biases",
         "the last weight and bias",
-        "the last bias alone",
+        "only the last bias",
         "none",
     ],
-    reveal="""Only **the last bias**. The hidden values are relu(0) = 0. The gradient of the last weight is a product with
-        these values, so it is 0. The gradient of the hidden layer is a product with the last weight, which is 0 too. So both
+    reveal="""Only **the last bias**. The hidden values are relu(0) = 0. The gradient of the last weight is a product with these
+    values, so it is 0. The gradient of the hidden layer is a product with the last weight, which is also 0. So both
         weights stay 0, and no gradient reaches the first layer, not even after twenty epochs.
 
         What if everything starts at 0.2? In the first step only the last layer changes, because the gradient of a hidden neuron is
@@ -94,17 +94,17 @@ prediction(
 prediction(
     "12.parrot",
     question="""A network learns from 200 scans whose labels were shuffled once. It sees all of them 150
-        times. What percentage of these 200 labels does it then predict correctly? And what percentage of the true labels of the 360 held-out scans?""",
+        times. What percentage of these 200 labels does it then predict correctly? And what percentage of the true labels of the 360 held-out scans does it predict correctly?""",
     answer={"on the 200, in %": 100, "held out, in %": 10},
     tolerance=6,
-    reveal="""**100 %** of the 200, because it memorises all the shuffled labels. Of the held-out scans about **10 %**, as
-        many as by guessing: it has learned nothing about digits.""",
+    reveal="""**100 %** of the 200, because it memorises all the shuffled labels. Of the held-out scans, about **10 %**, no more
+    than by guessing: it has learned nothing about digits.""",
 )
 
 prediction(
     "12.hand",
     question="""With digits held out at random, the score is about 98 %. This time hold out a *block of neighbours* in the file,
-        450 scans, and train on the rest. What happens to the score, on average over four such blocks?""",
+        450 scans, and train on the rest. What happens to the score, averaged over four such blocks?""",
     answer="about two points lower",
     choices=["higher", "about the same", "about two points lower", "about ten points lower"],
     reveal="""**Lower, by about two points**: most scans of a block seem to come from writers whom the network has never seen. The
@@ -115,11 +115,11 @@ card(
     "12",
     [
         "Five lines: `zero_grad`, forward, loss, `backward`, `step`.",
-        "Gradient of the logits: `p − onehot`. It is largest for sure and wrong, and almost 0 for sure and right.",
+        "Gradient of the logits: `p − onehot`. It is largest where the model is confident and wrong, and almost 0 where it is confident and right.",
         "The first loss with C classes is about log C. If it stays there, the network learns nothing.",
         "Initialise weights at random, between ±1/√n: neurons that start with equal incoming and outgoing weights stay equal.",
-        "Shuffle images and labels by the same order.",
-        "Trust the held-out score, to about ±2·√(p(1 − p)/n). If you choose by it, you need another test set.",
+        "Shuffle images and labels in the same order.",
+        "Trust the held-out score, to about ±2·√(p(1 − p)/n). If you use it to make a choice, you need another test set.",
     ],
 )
 
@@ -247,7 +247,7 @@ def batches(answer):
             tried,
             f"a batch {_order(many[:1])}",
             "rows in random order",
-            "The rows mostly run in one direction through the file: shuffle all row "
+            "The rows mostly run through the file in one direction: shuffle all row "
             "numbers, and do not sort them.",
         )
     early = np.count_nonzero(np.less(_order(many)[:30], 30))
@@ -375,7 +375,7 @@ def _one_epoch(answer, count, size, rng):
             tried,
             "no batch",
             "pairs (images, labels)",
-            "No batch was yielded: does the loop run over all rows?",
+            "No batch was yielded: does the loop cover all rows?",
         )
     for batch in came:
         shapes = [*map(np.shape, batch)] if isinstance(batch, (tuple, list)) else []
@@ -475,7 +475,7 @@ def _blown_up(got, expected):
         not np.all(np.abs(np.asarray(part, float)) < 1e6) for part in got
     )
     return (
-        "The result contains nan or a huge number: a pixel that never changes has the standard deviation 0. Divide by 1 there."
+        "The result contains nan or a huge number: a pixel that never changes has standard deviation 0. Divide by 1 there."
         if big
         else None
     )
@@ -491,7 +491,7 @@ def _blown_up(got, expected):
         `standardise(train, new)`, which returns `(train scaled, new scaled)`.
 
         - Subtract the mean and divide by the standard deviation (`.std`), pixel by pixel. A pixel is a column.
-        - A pixel that never changes has the standard deviation 0: divide by 1 there.
+        - A pixel that never changes has standard deviation 0: divide by 1 there.
         - The function must also work if `new` is a single scan, of shape (64,).
 
         From which scans may you compute the mean and the standard deviation? (NumPy's `.std` divides by n; PyTorch's `.std()`
@@ -505,7 +505,7 @@ def _blown_up(got, expected):
         (
             "Help: nan, or huge numbers",
             """
-            `train.mean(axis=0)` has the shape (64,), one number per pixel. `np.where(spread > 0, spread, 1)` handles the constant pixels.""",
+            `train.mean(axis=0)` has shape (64,), one number per pixel. `np.where(spread > 0, spread, 1)` handles the constant pixels.""",
         ),
         (
             "Why is it wrong to use the new scans too? The mean hardly changes.",
@@ -546,7 +546,7 @@ def _blown_up(got, expected):
             lambda train, new: _scaled(train, new, new),
             "You use the mean and the spread of the new scans. Which of the two arrays may the scaler learn from?",
         ),
-        (_not_below_1, "Divide by a spread below 1 too: only a spread of 0 becomes 1."),
+        (_not_below_1, "Divide by a spread below 1 as well: only a spread of 0 becomes 1."),
         (
             lambda train, new: (train - train.mean(axis=0), new - train.mean(axis=0)),
             "You have subtracted the mean. Now divide by the spread, pixel by pixel.",
@@ -602,7 +602,7 @@ def _blown_up(got, expected):
         ),
         (
             lambda train, new: _right_scale(train, new)[1],
-            "You return the new scans alone. Return both arrays: train scaled, new scaled.",
+            "You return only the new scans. Return both arrays: train scaled, new scaled.",
         ),
         swapped(_right_scale),
         printed(_right_scale),
@@ -708,8 +708,8 @@ def _share(model, images, labels):
         for `20_000 // n` epochs, without jitter, and return its accuracy on **all the held-out** digits. (With fewer scans there
         are more epochs, so each network makes a similar number of steps, from 299 to 400.)
 
-        Before you run it, guess two numbers: by how many percentage points does the score rise from 50 to 100 scans, and by how many from
-        800 to all? Your curve appears below the hints, once the function returns a number.""",
+        Before you run it, guess two numbers: by how many percentage points does the score rise from 50 to 100 scans, and by how
+        many from 800 scans to all? Your curve appears below the hints, once the function returns a number.""",
     stub="""
         def held_out_accuracy(n):
             ...""",
@@ -725,14 +725,15 @@ def _share(model, images, labels):
             return accuracy(model, test_images, test_labels)""",
     explained="""
         Every n gets a new network, and all networks are tested on the same held-out digits. The first doublings of n help a lot, and
-        the last ones help little. There are two limitations. A score of 96 % on 360 digits has a standard error of 1.0 points, and the last two
-        scores of the curve differ by less. And the numbers of steps differ, 400 at first and 299 for all scans. With
+        the last ones help little. There are two limitations. A score of 96 % on 360 digits has a standard error of 1.0
+        percentage points, and the last two scores of the curve differ by less. And the numbers of steps differ: 400 at first,
+        and 299 for all scans. With
         40 epochs instead of 13, all scans give about 97 %: five more of the 360 are right, and none becomes wrong. So the
-        plateau may be caused in part by too little training.""",
+        plateau may be partly due to too little training.""",
     why="If the curve is flat, more data may not help: first try to train longer.",
 )
 def curve(answer):
-    shown = "a share from 0 to 1"
+    shown = "a fraction from 0 to 1"
     if isinstance(answer, nn.Module):
         raise Wrong(
             "your answer",
@@ -795,7 +796,7 @@ def curve(answer):
             got,
             _share(knows, *digits()[2:]),
             tried=f"{tried}, where train makes two epochs, to be quick",
-            shown="another share",
+            shown="another fraction",
             rtol=0,
             atol=1e-9,
             hints=[lambda got, right: _misread(n, knows, float(got), right)],
