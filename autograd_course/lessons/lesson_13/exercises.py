@@ -17,7 +17,7 @@ recall(
             ["100 %", "80 %", "60 %"],
         ),
         Question(
-            "Adam, lr = 0.01. The first gradient of a weight is 250. How far does the weight move in this first step? (11)",
+            "You use Adam with lr = 0.01. The first gradient of a weight is 250. How far does the weight move in this first step? (11)",
             0.01,
             "**0.01**: Adam divides a gradient by its usual size, and at the first step this is the size of the gradient itself.",
         ),
@@ -31,7 +31,7 @@ recall(
 
 prediction(
     "13.two",
-    question="""A wave like $\\sin x \\cdot \\cos x$ is sampled at equal, known distances, and you know its formula. But
+    question="""A wave like $\\sin x \\cdot \\cos x$ is sampled at equal intervals of known length, and you know its formula. But
         you do not know the position x: you only see the latest values. How many of them do you need to compute the next one exactly?""",
     answer="two",
     choices=["one", "two", "about half a period", "a whole period"],
@@ -45,13 +45,13 @@ prediction(
         $L = 8$. What is the gradient of $w$?""",
     answer=12,
     reveal="""**12.** w is used three times. If you nudge w, each of the three uses changes, and each contributes 4. The
-        sum is the derivative of $w^3$, which is $3 w^2$. If you answered 4, you have counted one use alone.""",
+        sum is the derivative of $w^3$, which is $3 w^2$. If you answered 4, you counted only one use.""",
 )
 
 prediction(
     "13.fifty",
     question="""Each step rotates a point a little around 0 and multiplies its distance from 0 by ρ (rho). There
-        are fifty steps. The gradient of the last point has the length 1. The backward pass propagates it to the first point. About how
+        are fifty steps. The gradient of the last point has length 1. The backward pass propagates this gradient to the first point. About how
         long is the gradient there, with ρ = 0.9? And with ρ = 1.1?""",
     answer={"ρ = 0.9": "0.005", "ρ = 1.1": "117"},
     choices={
@@ -68,8 +68,8 @@ prediction(
     question="""ρ is trained for 120 steps of gradient descent with lr = 0.001. The loss is smallest at ρ = 1. A run from 1.1, where the
         gradient is huge, lands at −154 in its first step. A run from 0.8, where the gradient is tiny, hardly moves.
         Now the gradient is clipped, with c = 1. Which of the two runs converges to 1?""",
-    answer="from 1.1 alone",
-    choices=["from both", "from 1.1 alone", "from 0.8 alone", "from neither"],
+    answer="only from 1.1",
+    choices=["from both", "only from 1.1", "only from 0.8", "from neither"],
     reveal="""**Only the run from 1.1.** Here the gradient is too long, but it has the right sign, so it is enough to
         shorten it. In the run from 0.8 the gradients are shorter than c. So nothing is clipped, and the run is the same to the last
         digit.""",
@@ -100,7 +100,7 @@ def _two(angle):
     difficulty="optional",
     importance=1,
     question="""
-        Take another wave, $\\sin 3x$, sampled at x = 0, 0.2, 0.4, … Its next value, too, is a multiple of the latest value plus a multiple of
+        Take another wave, $\\sin 3x$, sampled at x = 0, 0.2, 0.4, … Here, too, the next value is a multiple of the latest value plus a multiple of
         the value before. What are the two factors?""",
     stub="""
         of_the_latest = ...
@@ -243,11 +243,11 @@ def _states(w, start, steps):
         edit(
             "len(states) - 1, 0,",
             "len(states) - 1, len(states) - 2,",
-            "That is the last use alone. w is used at every step: add the contributions of the other uses.",
+            "That is only the last use. w is used at every step: add the contributions of the other uses.",
         ),
         (
             lambda w, states, g: (len(states) - 1) * _uses(w, states[-2:], g),
-            "That is the last use, times the number of steps. Each use has a contribution of its own: go back state by state.",
+            "That is the last use, times the number of steps. Each use has its own contribution: go back state by state.",
         ),
         edit(
             _ADD,
@@ -336,7 +336,7 @@ def _states(w, start, steps):
         edit(
             "total + g * states",
             "total + states",
-            "That adds the states alone: the contribution of each use is g times its state.",
+            "That adds only the states: the contribution of each use is g times its state.",
         ),
         edit(
             "(1 - states[k] ** 2)",
@@ -368,12 +368,12 @@ def _states(w, start, steps):
         edit(
             _ON,
             "g = g * w * (1 - states[k] ** 2)",
-            "The derivative of tanh occurs twice: the first line has it already. Only the product is left.",
+            "The derivative of tanh occurs twice: the first line already contains it. Only the product is left.",
         ),
         edit(
             "return total",
             "return w * total",
-            "There is a factor w too many. The gradient of w is g times the state; the factor w is for the state before.",
+            "There is one factor w too many. The gradient of w is g times the state; the factor w is for the state before.",
         ),
         edit(
             "(1 - states[k] ** 2)",
@@ -426,7 +426,7 @@ def _states(w, start, steps):
         edit(
             "g * states[k - 1]",
             "g * states[k - 1] / w",
-            "There is a division by w. The gradient of w is g times the other factor, which is the state alone.",
+            "There is a division by w. The gradient of w is g times the other factor, which is just the state.",
         ),
         edit(
             "return total",
@@ -443,7 +443,7 @@ def _states(w, start, steps):
         edit(
             "states[k] **",
             "np.tanh(states[k - 1]) **",
-            "The input of tanh in step k is w · states[k − 1], not the state alone. Its output is ready: states[k].",
+            "The input of tanh in step k is w · states[k − 1], not just the state. Its output is available: states[k].",
         ),
     ],
 )
@@ -483,7 +483,7 @@ _ALL, _SHORT = (
     "sum(np.sum(g * g) for g in gradients)",
     "return [g * (max_norm / norm) for g in gradients]",
 )
-_NO_LENGTH = "All of these gradients are 0, and so is their norm. A norm of 0 is short enough, and you cannot divide by it."
+_NO_LENGTH = "All of these gradients are 0, and so is their norm. A norm of 0 is small enough, and you cannot divide by it."
 _TO_ANY = "max_norm may be below 1. Then a norm between max_norm and 1 is too long as well."
 
 
@@ -499,17 +499,17 @@ def _clip(gradients, max_norm):
     importance=2,
     question="""
         Write `clip(gradients, max_norm)`. It takes the list of a model's gradients, which are arrays, and returns a list of the same
-        length. If the **common** norm of the gradients is at most `max_norm`, return them unchanged. If it is larger, return gradients
-        that are shortened to the norm `max_norm` and keep their direction. Do not modify the caller's arrays.
+        length. If the **common** norm of the gradients is at most `max_norm`, return them unchanged. If it is larger, return
+        gradients that are shortened to norm `max_norm` and keep their direction. Do not modify the caller's arrays.
         (You may divide by norm + 1e−6, as PyTorch does.)""",
     stub="""
         def clip(gradients, max_norm):
             ...""",
     hints=[
         "First compute one number, the norm over all arrays: square *all* entries of *all* arrays, add the squares, "
-        "take the root.",
+        "take the square root.",
         "`sum(np.sum(g * g) for g in gradients)` is the sum of all squares. Then multiply all arrays by the same factor. "
-        "Which factor turns `norm` into `max_norm`?",
+        "What factor turns `norm` into `max_norm`?",
         (
             "Help: why not np.clip?",
             """
@@ -562,7 +562,7 @@ def _clip(gradients, max_norm):
             edit(
                 "norm <= max_norm",
                 f"all({short} <= max_norm for g in gradients)",
-                "Each array by itself is short enough, but all together are too long. Compare their common norm.",
+                "Each array by itself is short enough, but together they are too long. Compare their common norm.",
             )
             for short in ("np.linalg.norm(g)", "np.abs(g).max()")
         ],
@@ -584,14 +584,16 @@ def _clip(gradients, max_norm):
             "",
             "(max_norm / norm)",
             "(1 / norm)",
-            "The norm is now always 1. Shorten only what is longer than max_norm, to max_norm.",
+            "The norm is now always 1. Shorten only gradients that are longer than max_norm.",
         ),
         edit(
             "(max_norm / norm)",
             "(norm / max_norm)",
             "The factor is upside down: gradients that are too long grow.",
         ),
-        edit(f"np.sqrt({_ALL})", _ALL, "The root is missing: that is the square of the norm."),
+        edit(
+            f"np.sqrt({_ALL})", _ALL, "The square root is missing: that is the square of the norm."
+        ),
         edit(
             f"np.sqrt({_ALL})",
             "sum(np.sum(np.abs(g)) for g in gradients)",
@@ -667,7 +669,7 @@ def _clip(gradients, max_norm):
         edit(
             _ALL,
             "np.sum(gradients ** 2)",
-            "`gradients` is a list and has no arithmetic: go through its arrays one by one.",
+            "`gradients` is a list, which you cannot square: go through its arrays one by one.",
         ),
         edit(
             _SHORT,
@@ -698,12 +700,12 @@ def _clip(gradients, max_norm):
         edit(
             _ALL,
             "np.sum(gradients[0] * gradients[0])",
-            "That is the norm of the first array alone. Use all arrays.",
+            "That is only the norm of the first array. Use all arrays.",
         ),
         edit(
             _ALL,
             "sum(np.sum(g[0] * g[0]) for g in gradients)",
-            "That is the first row of each array alone. Use all entries.",
+            "That is only the first row of each array. Use all entries.",
         ),
         edit(
             _ALL,
