@@ -261,7 +261,10 @@ def responses(kernels, scan, names=None, bias=0):
         )
         said.append(f"{called[k]}: {largest}")
     text = "\n".join(
-        ["A scan, and how each kernel responds: the bluer, the more; blank is 0 or less.", *said]
+        [
+            "A scan, and how each kernel responds: the bluer, the stronger; blank is 0 or less.",
+            *said,
+        ]
     )
     high = 212 * -(-len(kernels) // 4)
     for k, words in enumerate(

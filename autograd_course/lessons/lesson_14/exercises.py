@@ -39,14 +39,14 @@ recall(
             ["their sum", "their mean", "the gradient of the last step", "their product"],
         ),
         Question(
-            "A network for ten digits has learned nothing yet. About how large is its loss, the mean of "
+            "A network for ten digits has not been trained yet. About how large is its loss, the mean of "
             "−log p at the true class? (12)",
             2.303,
             "−log(1/10) = log 10 ≈ **2.303**.",
             tolerance=0.1,
         ),
         Question(
-            "X has the shape (16, 9), Y has (9, 1), and g is the upstream gradient of X @ Y. What are the gradients of X and Y? (09)",
+            "X has shape (16, 9), Y has shape (9, 1), and g is the upstream gradient of X @ Y. What are the gradients of X and Y? (09)",
             None,
             "X: **g · Yᵀ**, (16, 1) times (1, 9). Y: **Xᵀ · g**, (9, 16) times (16, 1).",
         ),
@@ -55,7 +55,7 @@ recall(
 
 prediction(
     "14.reach",
-    question="""A kernel of 3 × 3 slides over an image of 6 × 6 pixels, so z has the shape (4, 4). Each
+    question="""A 3 × 3 kernel slides over an image of 6 × 6 pixels, so z has shape (4, 4). Each
         output reads nine pixels. You change a single number. How many of the 16 outputs can change if this number is the
         pixel in the corner, x[0, 0]? How many if it is the pixel x[2, 2]? And how many if it is one entry of the
         kernel?""",
@@ -66,7 +66,7 @@ prediction(
 
 prediction(
     "14.stride",
-    question="""One scan has the shape (1, 1, 8, 8), and the 16 kernels have the shape (16, 1, 3, 3). With padding 1,
+    question="""One scan has shape (1, 1, 8, 8), and the 16 kernels have shape (16, 1, 3, 3). With padding 1,
         what is the shape of z at stride 1? And at stride 2?""",
     answer={"stride 1": (1, 16, 8, 8), "stride 2": (1, 16, 4, 4)},
     reveal="""**(1, 16, 8, 8)** and **(1, 16, 4, 4)**. There is one image, with a channel for each kernel. With the border
@@ -77,7 +77,7 @@ prediction(
 prediction(
     "14.moved",
     question="""An MLP, trained as in lesson 12, reads 97 or 98 of 100 held-out scans correctly. Now each scan is moved to the
-        right by one pixel. What percentage (0 to 100) does the MLP read correctly now?""",
+    right by one pixel. What percentage (0 to 100) of the moved scans does the MLP read correctly?""",
     answer=46,
     tolerance=12,
     reveal="""About **46 %**. To an MLP the neighbour of a pixel is just another input. So a digit that is moved by one
@@ -172,7 +172,7 @@ WRONG_PIXELS = [
     for line, hint in [
         (
             _keeps(_pixel, _times_y),
-            "For x: = keeps the last window alone. Up to nine windows read a pixel: add all of them with +=.",
+            "For x: = keeps only the last window. Up to nine windows read a pixel: add all of them with +=.",
         ),
         (
             _adds(_window, _times_y),
@@ -184,7 +184,7 @@ WRONG_PIXELS = [
         ),
         (
             _adds(lambda i, j, a, b: (i, j, a, b), _times_y),
-            "`place` holds all four indices. Each array has two of its own: x[i + a, j + b] and y[a, b].",
+            "`place` contains all four indices. Each array has its own two: x[i + a, j + b] and y[a, b].",
         ),
         (
             _adds(lambda i, j, a, b: (i - a, j - b), _times_y),
@@ -241,7 +241,7 @@ WRONG_ENTRIES = [
     for line, hint in [
         (
             _keeps(_entry, _times_x),
-            "For y: = keeps the last position alone. The kernel is used at every position: add all uses with +=.",
+            "For y: = keeps only the last position. The kernel is used at every position: add all uses with +=.",
         ),
         (
             _adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i, j]),
@@ -249,7 +249,7 @@ WRONG_ENTRIES = [
         ),
         (
             _adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[a, b]),
-            "For y: x[a, b] is in the first window only. The kernel is used at every position: which pixel is multiplied by y[a, b] here?",
+            "For y: x[a, b] is only in the first window. The kernel is used at every position: which pixel is multiplied by y[a, b] here?",
         ),
         (
             _adds(_entry, lambda g, x, y, i, j, a, b: g[a, b] * x[i + a, j + b]),
@@ -274,8 +274,8 @@ WRONG_ENTRIES = [
     importance=3,
     question="""
         **From the indices.** The loop goes through every multiplication in z. What does a multiplication contribute to the gradient of
-        the pixel that it read, and to the gradient of the kernel entry? Fill in the indices in the brackets and the values on
-        the right.""",
+        the pixel that it read, and to the gradient of the kernel entry? Fill in the indices in brackets and the values on the
+        right.""",
     stub="""
         def from_indices(g, x, y):
             grad_x, grad_y = np.zeros(x.shape), np.zeros(y.shape)
@@ -301,7 +301,7 @@ WRONG_ENTRIES = [
                 grad_x[i + a, j + b] += g[i, j] * y[a, b]
                 grad_y[a, b] += g[i, j] * x[i + a, j + b]
             return grad_x, grad_y""",
-    explained="These are the two lines of lesson 09, with other indices. The `+=` adds the contributions, 16 for each entry of the kernel.",
+    explained="These are the two lines from lesson 09, with different indices. The `+=` adds the contributions, 16 for each entry of the kernel.",
     why="You needed only products, and `+=` for numbers that are used more than once: lessons 03 and 05.",
 )
 def from_indices(answer):
@@ -361,11 +361,11 @@ def _no_size(g, z, x, kernel_size, stride=1, padding=0):
     raise NameError("name 'output_size' is not defined")
 
 
-ORDER = "stride comes before padding here. PyTorch's fold and unfold have them the other way round."
+ORDER = "stride comes before padding here. In PyTorch's fold and unfold, padding comes first."
 WRONG_UNFOLD = [
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(g, x.shape[2:], kernel_size),
-        "This is right as long as the stride is 1 and the padding 0. Pass stride and padding on.",
+        "This is right only if the stride is 1 and the padding is 0. Pass stride and padding on.",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
@@ -473,7 +473,7 @@ WRONG_UNFOLD = [
 WRONG_FOLD = [
     (
         lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(g, kernel_size),
-        "This is right as long as the stride is 1 and the padding 0. Pass stride and padding on.",
+        "This is right only if the stride is 1 and the padding is 0. Pass stride and padding on.",
     ),
     (
         lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
@@ -545,7 +545,7 @@ WRONG_FOLD = [
         fold_x = lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ...""",
     hints=[
         "fold needs the height and width of x, because the windows do not contain them.",
-        "Both take g, and then the sizes that the forward pass used.",
+        "Both take g, followed by the sizes that the forward pass used.",
         (
             "Help: fold is not defined",
             "`unfold` and `fold` are imported at the top of the lesson. Run that cell.",
@@ -641,7 +641,7 @@ WRONG_X = [
         "The gradient of X is G · Yᵀ: the columns of both G and Y count the kernels, so transpose Y.",
     ),
     *(
-        (_conv_x(wrong), "The two belong in the other order: G · Yᵀ.")
+        (_conv_x(wrong), "The two matrices are in the wrong order: G · Yᵀ.")
         for wrong in [
             lambda G, Y: Y.mT @ G.mT,
             lambda G, Y: Y.mT @ G,
@@ -666,19 +666,19 @@ WRONG_X = [
 WRONG_Y = [
     (
         _conv_y(lambda G, X: X.mT @ G),
-        "There is an axis too many, with a result for each image. All images share the kernels: sum over axis 0.",
+        "There is one axis too many, with a result for each image. All images share the kernels: sum over axis 0.",
     ),
     (
         _conv_y(lambda G, X: (X.mT @ G)[0]),
-        "That is the first image alone. All of them used the kernels.",
+        "That is only the first image. All of them used the kernels.",
     ),
     (
         _conv_y(lambda G, X: (X.mT @ G)[-1]),
-        "That is the last image alone. All of them used the kernels.",
+        "That is only the last image. All of them used the kernels.",
     ),
     (
         _conv_y(lambda G, X: (X.mT @ G)[:2].sum(axis=0)),
-        "All of the images used the kernels, not the first two alone.",
+        "All of the images used the kernels, not just the first two.",
     ),
     (
         _conv_y(lambda G, X: (X.mT @ G).mean(axis=0)),
@@ -700,7 +700,7 @@ WRONG_Y = [
     ),
     (
         _conv_y(lambda G, X: (X.mT @ G).sum()),
-        "That returns a single number. axis=0 sums over the images alone.",
+        "That returns a single number. axis=0 sums only over the images.",
     ),
     (
         _conv_y(lambda G, X: (X.mT @ G).sum(axis=1)),
@@ -727,7 +727,7 @@ WRONG_Y = [
     importance=2,
     names=lambda: {"as_rows": as_rows, "as_columns": as_columns, "as_kernels": as_kernels},
     question="""
-        Here are both rules of Z = X @ Y, with one blank each. The comment after a blank gives the shape of the result.
+        Here are both rules for Z = X @ Y, with one blank each. The comment after a blank gives the shape of the result.
         All N images share the kernels, as all matrices of a batch shared W in lesson 09.""",
     stub="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
@@ -741,8 +741,11 @@ WRONG_Y = [
             return as_kernels(columns, y.shape)""",
     hints=[
         "The gradient of X is G · Yᵀ, and that of Y is Xᵀ · G. `.mT` swaps the last two axes.",
-        "Xᵀ · G has the shape (N, kh·kw·C, K), a matrix for each image. All images share the kernels.",
-        ("Help: cannot reshape", "Is there an axis too many? `.sum(axis=0)` sums over the images."),
+        "Xᵀ · G has shape (N, kh·kw·C, K), a matrix for each image. All images share the kernels.",
+        (
+            "Help: cannot reshape",
+            "Is there one axis too many? `.sum(axis=0)` sums over the images.",
+        ),
     ],
     solution="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
@@ -754,7 +757,7 @@ WRONG_Y = [
             G, X = as_rows(g), unfold(x, y.shape[2:], stride, padding)
             columns = (X.mT @ G).sum(axis=0)
             return as_kernels(columns, y.shape)""",
-    explained="These are the two rules of lesson 09. The other lines only rearrange numbers and add what was copied.",
+    explained="These are the two rules from lesson 09. The other lines only rearrange numbers and add what was copied.",
     why="A convolution is a matrix product with the windows as rows, so there was nothing new to derive.",
 )
 def fast(answer):
@@ -817,7 +820,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
     stub="""
         gradient_of_x = ...""",
     hints=[
-        "There are four blocks of 2 × 2, each with a `max` of its own. Which entries are the largest in each block?",
+        "There are four blocks of 2 × 2, each with its own `max`. Which entries are the largest in each block?",
         "In a tie, all the largest entries share the upstream gradient equally.",
         (
             "Help: the block of zeros",
@@ -859,15 +862,15 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         ),
         (
             _to_pooled([[5, 0], [0, 5]], [[5, 5], [5, 5]]),
-            "In the first block the two 3s are one above the other.",
+            "In the first block one 3 is above the other.",
         ),
         (
             _to_pooled([[10, 0], [10, 0]], [[5, 5], [5, 5]]),
-            "The two 3s share as well: you gave each of them all of the 10.",
+            "The two 3s also share g: you gave all of the 10 to each of them.",
         ),
         (
             _to_pooled([[5, 0], [5, 0]], [[20, 20], [20, 20]]),
-            "The four 0s share as well: you gave each of them all of the 20.",
+            "The four 0s also share g: you gave all of the 20 to each of them.",
         ),
         (
             _to_pooled(
@@ -918,7 +921,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         ),
         (
             _to_pooled([[5, 0], [5, 0]], [[7.5, 7.5], [7.5, 7.5]], [[20, 0], [0, 0]]),
-            "The top right block has g = 20 and the bottom left block g = 30: the rows of g are one below the other.",
+            "The top right block has g = 20 and the bottom left block g = 30: the second row of g is for the lower blocks.",
         ),
         (
             np.array([[3.0, 0.0], [5.0, 6.0]]),
@@ -962,15 +965,15 @@ def _known(x, z):
     difficulty="hard",
     importance=2,
     question="""
-        Write a row with one input: a function and its rule. Use one of these functions, or any other function that the table does
-        not have. It must accept every number, and its graph must not be a straight line:
+        Write a row with one input: a function and its rule. Use one of these functions, or any other function that is not in
+        the table. It must accept every number, and its graph must not be a straight line:
 
         - $x \\cdot \\sigma(x)$
         - $x / (1 + \\lvert x \\rvert)$
         - $1 / (1 + x^2)$
 
-        Derive the slope on paper. Use functions of `np` and `ag` only (σ is `ag.sigmoid`), and in the rule only those functions of
-        `np` that the table has.""",
+        Derive the slope on paper. Use only functions of `np` and `ag` (σ is `ag.sigmoid`), and in the rule only those functions
+        of `np` that are in the table.""",
     stub="""
         from autograd_lib import elementwise
 
@@ -979,7 +982,7 @@ def _known(x, z):
             lambda g, z, x: ...,            # the gradient of x
             name="my_op")""",
     hints=[
-        "Draw the function as a graph of operations that you know. If two arrows leave x, there are two paths: multiply along each path, and add.",
+        "Draw the function as a graph of operations that you know. If two arrows leave x, there are two paths: multiply along each path, and add the results.",
         "For $x \\cdot \\sigma(x)$, the slope along one path is $\\sigma(x)$. Along the other path it is x times the slope of $\\sigma$, "
         "which is $\\sigma(x)(1 - \\sigma(x))$.",
         (
@@ -1091,7 +1094,7 @@ def my_op(answer):
         ),
         (
             lambda g, z, x: g * z / x + slope - z / x,
-            "g multiplies the first path alone: put the sum of both paths in parentheses.",
+            "g multiplies only the first path: put the sum of both paths in parentheses.",
         ),
         *[
             (
@@ -1114,7 +1117,7 @@ def my_op(answer):
         * np.allclose(z, X * ag.sigmoid(X)),
         (
             lambda g, z, x: g * ag.sigmoid(x) * (1 - ag.sigmoid(x)),
-            "That is the slope of σ alone. Which other path leads from x to z? Add both paths.",
+            "That is only the slope of σ. Which other path leads from x to z? Add both paths.",
         ),
         (
             lambda g, z, x: g * slope / (2 * x),
@@ -1145,7 +1148,7 @@ def my_op(answer):
             ),
         ]
         * np.allclose(z, X / (1 + np.abs(X))),
-        times(-1, "The absolute value is right, with the wrong sign."),
+        times(-1, "The absolute value is right, but the sign is wrong."),
         times(2, "Exactly double."),
         times(0.5, "Exactly half."),
         lambda got, expected: (
@@ -1181,7 +1184,7 @@ def my_op(answer):
             f"your rule at x = {number(whole[i])}, with g = {number(g[i])}",
             number(sent[i]),
             f"g times {low}" if low == high else f"g times {low} to {high}",
-            "The result is nan: is there a 0/0, or a root of a negative number?"
+            "The result is nan: is there a 0/0, or the root of a negative number?"
             if np.isnan(sent[i])
             else "Look at the slopes of your function on both sides of this x.",
         )
@@ -1247,7 +1250,7 @@ def _mixes(op):
         )
 
 
-PLAIN = "Write the rule with ag functions, those of np that the table has, and + − · /, because the engine differentiates it."
+PLAIN = "Write the rule with ag functions, the np functions that are in the table, and + − · /, because the engine differentiates it."
 
 
 def _silent(op, hint, x=X):

@@ -15,6 +15,6 @@ def as_rows(g):
 
 
 def as_kernels(columns, shape):
-    """Return a matrix of shape (kh·kw·C, K) as kernels of the shape (K, C, kh, kw), the inverse of `as_columns`."""
+    """Return a matrix of shape (kh·kw·C, K) as kernels of shape (K, C, kh, kw), the inverse of `as_columns`."""
     k, c, kh, kw = shape
     return columns.reshape(kh, kw, c, k).transpose(3, 2, 0, 1)
