@@ -48,7 +48,7 @@ derivation(
             mistakes=(
                 (
                     "((x + h)^3 - x^3) / h",
-                    "It is equal, but it is the left side. Use the first line.",
+                    "It is equal, but it only repeats the left side. Use the first line.",
                 ),
                 (
                     "3x^2",
@@ -67,7 +67,7 @@ derivation(
             mistakes=(
                 (
                     "(x + h)^3 - (x - h)^3",
-                    "It is equal, but it is the left side. Subtract the second line from the first.",
+                    "It is equal, but it only repeats the left side. Subtract the second line from the first.",
                 ),
                 (
                     "2x^3 + 6x h^2",
@@ -88,7 +88,7 @@ derivation(
             mistakes=(
                 (
                     "((x + h)^3 - (x - h)^3) / (2h)",
-                    "It is equal, but it is the left side. Use the line above.",
+                    "It is equal, but it only repeats the left side. Use the line above.",
                 ),
                 ("(6x^2 h + 2h^3) / (2h)", "It is equal. Now divide each term by 2h."),
                 ("(2h^3 + 6x^2 h) / (2h)", "It is equal. Now divide each term by 2h."),
@@ -109,9 +109,9 @@ prediction(
     reveal="""About **1e−8**, with an error near 7e−9. The best central step is about 1e−5, with an error near 6e−11. So the central
         difference is about a hundred times more accurate, even with a larger step.
 
-        The secant came down onto the tangent and stayed on it for a long while. At h = 1e−15 it *tilts*, and at 1e−16 it is flat.
-        The error goes down and then up again, in the shape of a V. (Did the squares, the errors of the central difference, make a W? The second dip, near 1e−7, is luck. On
-        the right arm of the V the errors are random, and a few happen to be small.)
+        The secant moved down onto the tangent and stayed there for many steps. At h = 1e−15 it *tilts*, and at 1e−16 it is flat.
+        The error goes down and then up again, in the shape of a V. (Did the squares, the errors of the central difference, form
+        a W? The second dip, near 1e−7, is luck. On the right arm of the V the errors are random, and a few happen to be small.)
 
         So for this curve *smaller is better* is true in mathematics, but false on a computer.""",
 )
@@ -137,8 +137,8 @@ prediction(
         ["at 1", "above 1"], ["it gets to 3 at once", "it jumps between two points", "it diverges"]
     ),
     reveal="""At **0.5** you get to 3 in a single step. Above 0.5 you overshoot and come back. At 1 you **oscillate** between 0
-        and 6, and never come closer. Above 1 each jump is longer than the one before, so gradient descent **diverges**. A larger
-        learning rate is not always faster. Lesson 11 finds the largest one that is safe.""",
+        and 6, and never come closer. Above 1 each jump is longer than the previous one, so gradient descent **diverges**. A larger
+        learning rate is not always faster. Lesson 11 finds the largest safe learning rate.""",
 )
 
 card(
@@ -147,7 +147,7 @@ card(
         "f′(x) is the limit of (f(x + h) − f(x)) / h as h goes to 0.",
         "The central difference is better: (f(x + h) − f(x − h)) / (2h). Its error shrinks like h².",
         "A smaller h is not always better: rounding error grows like eps / h. Near x = 1 try 1e−8 for forward, 1e−5 for central.",
-        "At a kink the slopes of the two sides differ: there is no derivative, and the central difference does not tell you.",
+        "At a kink the slopes of the two sides differ: there is no derivative, and the central difference does not reveal this.",
         "Check a derivative at several points, and avoid special ones.",
         "Gradient descent: x − learning rate · slope, with the slope measured again at every step.",
     ],
@@ -297,11 +297,11 @@ def ramp(x):
         ),
         (
             lambda f, x, h: grad(f)(x),
-            "That is the exact slope, or one measured with another step. Use the parameter h for both points.",
+            "That is the exact slope, or one measured with a different step. Use the parameter h for both points.",
         ),
         (
             lambda f, x, h: (f(x + h) - 2 * f(x) + f(x - h)) / h**2,
-            "That is the second difference, which tells how fast the slope changes. The question asks for the slope itself.",
+            "That is the second difference, which tells you how fast the slope changes. The question asks for the slope itself.",
         ),
         (
             lambda f, x, h: abs(f(x + h) - f(x - h)) / (2 * h),
@@ -356,9 +356,9 @@ def _one_side(got, expected):
     left, right = (same(*pair, 1e-6, 1e-6) for pair in zip(got, expected))
     if left != right:
         return (
-            "The left side is right. Measure the other side alone too: forward with a positive h."
+            "The slope from the left is correct. Measure the other side too: forward with a positive h."
             if left
-            else "The right side is right. Measure the other side alone too: forward with a negative h."
+            else "The slope from the right is correct. Measure the other side too: forward with a negative h."
         )
 
 
@@ -369,7 +369,7 @@ def _one_side(got, expected):
     importance=2,
     names=lambda: {"forward": lambda f, x, h: (f(x + h) - f(x)) / h},
     question="""
-        What is the slope of $|x|$ (in Python: `abs`) at 0, from the left alone and from the right alone? Work it out, or measure it with
+        What is the slope of $|x|$ (in Python: `abs`) at 0 from the left, and from the right? Work it out, or measure it with
         `forward`; a step may be negative.""",
     stub="""
         from_left = ...
@@ -377,7 +377,7 @@ def _one_side(got, expected):
     hints=[
         (
             "Help: I get 0",
-            "You used the central difference, which gives only the mean of the two sides. Measure each side alone.",
+            "You used the central difference, which gives only the mean of the two sides. Measure each side separately.",
         ),
         (
             "Help: I get 1 twice",
@@ -395,13 +395,13 @@ def _one_side(got, expected):
     mistakes=[
         (
             (0, 0),
-            "0 is the mean of the two sides. Try each side alone: forward with a negative h, then with a positive one.",
+            "0 is the mean of the two sides. Measure each side separately: forward with a negative h, then with a positive one.",
         ),
         (
             (1, 1),
             "From the left, h is negative: the value rises by |h|, and you divide by h itself.",
         ),
-        ((-1, -1), "Try the right side again: what is the sign of h there?"),
+        ((-1, -1), "Measure from the right again: what is the sign of h there?"),
         ((1, -1), "These are the right numbers in the wrong order: the left side comes first."),
         (
             (-1e-5, 1e-5),
@@ -530,7 +530,7 @@ def _stopping(f, x, lr, steps, stops):
         "h": 0.01,
     },
     question="""
-        Now take all the steps, on any curve. `descend` returns the list of all positions, including the start. The loop is already there.
+        Now write the whole loop, for any curve. `descend` returns the list of all positions, including the start. The loop is already there.
         Append the next position, and measure the slope with `central` and the step `1e-5`. For example, `descend(bowl, 0.0, 0.3, 1)`
         returns about `[0, 1.8]`. (`lr` is the learning rate, and `xs[-1]` the last position so far.)""",
     stub="""
@@ -541,7 +541,7 @@ def _stopping(f, x, lr, steps, stops):
             return xs""",
     hints=[
         """
-        One step is the line that gave 1.8, with the parameters in place of `bowl` and `0.3`, and with the newest x.""",
+        One step is the line that gave 1.8, with the parameters instead of `bowl` and `0.3`, and with the newest x.""",
         (
             "Help: the positions are evenly spaced",
             """
@@ -632,7 +632,7 @@ def _stopping(f, x, lr, steps, stops):
         edit(
             "xs.append(xs[-1] - lr * central(f, xs[-1], 1e-5))",
             "xs.append(x)\n        x = x - lr * central(f, x, 1e-5)",
-            "You append x before you move it, so the start comes twice.",
+            "You append x before you move it, so the start appears twice.",
         ),
         edit(
             "append(xs[-1] - lr * central(f, xs[-1], 1e-5))",

@@ -21,14 +21,14 @@ recall(
     "02",
     [
         Question(
-            "The value is 7 and the gradient is 4. You move x by −0.05. About what is the value now? (Lesson 00)",
+            "The value is 7 and the gradient is 4. You move x by −0.05. What is the value now, approximately? (Lesson 00)",
             6.8,
             "The change is about 4 · (−0.05) = −0.2, so about **6.8**.",
         ),
         Question(
-            "Which step h suits the central difference, and why not a smaller one? (01)",
+            "Which step h is good for the central difference, and why not a smaller one? (01)",
             None,
-            "About **1e−5**, if x is near 1. With a much smaller h, the rounding error grows too large.",
+            "About **1e−5**, if x is near 1. With a much smaller h, the rounding error becomes too large.",
         ),
         Question(
             "From school: what is the slope of $5x^2$ at $x = 3$?",
@@ -51,7 +51,7 @@ prediction(
 
 prediction(
     "02.path",
-    question="""In $z = x + y$ and $L = z \\cdot w$, with w = −3: what is $\\partial z / \\partial x$? And what is
+    question="""In $z = x + y$ and $L = z \\cdot w$ with w = −3, what is $\\partial z / \\partial x$? And what is
         $\\partial L / \\partial x$?""",
     answer={"∂z/∂x": 1, "∂L/∂x": -3},
     reveal="∂z/∂x = **1**, because z grows just as fast as x. But ∂L/∂x = **−3**, because every change of z is then multiplied by w.",
@@ -59,8 +59,8 @@ prediction(
 
 prediction(
     "02.live",
-    question="""In $z = x + y$, $L = z \\cdot w$ you slide x. Which of the gradients of x, y and w change? Then you
-        slide w. Does the number on the arrow from x to z change? Does the gradient of x?""",
+    question="""For $z = x + y$, $L = z \\cdot w$, you move the slider of x. Which of the gradients of x, y and w change? Then
+    you move the slider of w. Does the number on the arrow from x to z change? Does the gradient of x?""",
     answer={
         "sliding x changes": "that of w alone",
         "sliding w, x's arrow": "stays",
@@ -76,7 +76,7 @@ prediction(
         "sliding w, x's arrow": ["stays", "changes"],
         "sliding w, x's gradient": ["stays", "changes"],
     },
-    reveal="""If you slide x, only the gradient of **w** changes. Did you expect that of x to change? w multiplies z, so the local
+    reveal="""If you slide x, only the gradient of **w** changes. Did you expect the gradient of x to change? w multiplies z, so the local
         gradient of w *is* z, which moves with x. But x is only added, and the local gradient of an addition is 1, however large x is.
 
         If you slide w, the number on the arrow from x to z **stays** 1. The gradient of x **changes**, because it is always equal to
@@ -157,7 +157,7 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
         def two_knobs(f, x, y, dx, dy):
             ...""",
     hints=[
-        "The cell that measured 12 and 9 computes both slopes at a fixed point. Use the names x and y in place of the numbers 3.0 and 2.0.",
+        "The cell that measured 12 and 9 computes both slopes at a fixed point. Use the names x and y instead of the numbers 3.0 and 2.0.",
         (
             "Help: 'float' object is not callable",
             """
@@ -167,7 +167,7 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
         (
             "Help: which x is which?",
             """
-            Inside `lambda x: …` the name x means the moving number and hides your own x. Give the moving number another name:
+            Inside `lambda x: …` the name x means the moving number and hides your own x. Give the moving number a different name:
             `central(lambda moving: f(moving, y), x)`.""",
         ),
     ],
@@ -200,7 +200,7 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
         ),
         (
             lambda f, x, y, dx, dy: 12 * dx + 9 * dy,
-            "12 and 9 are the slopes at the point of the cell above. Measure inside your function, with its f, x and y.",
+            "12 and 9 are the slopes at the point in the cell above. Measure inside your function, with its f, x and y.",
         ),
         *(
             edit(
@@ -258,7 +258,7 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
             "f(moving, y), 3.0)",
             "f(x, moving), y)",
             "f(x, moving), 2.0)",
-            "3.0 and 2.0 are the point of the cell above. Measure at the arguments x and y.",
+            "(3.0, 2.0) is the point in the cell above. Measure at the arguments x and y.",
         ),
         (
             lambda f, x, y, dx, dy: (
@@ -298,7 +298,7 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
             "y = ",
             BOTH,
             "x * dx + y * dy",
-            "You overwrote x with its slope, so the slope of y is measured at the wrong x. Give the slope a name of its own: slope_x.",
+            "You overwrote x with its slope, so the slope of y is measured at the wrong x. Give the slope its own name: slope_x.",
         ),
         edit(
             BOTH,
@@ -329,7 +329,7 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
         edit(
             BOTH,
             "slope_x * dx * slope_y * dy",
-            "Both inputs contribute to the change. Do contributions multiply or add?",
+            "Both inputs contribute to the change. Are contributions multiplied or added?",
         ),
         edit(BOTH, f"abs({BOTH})", "A change can be negative: leave out the abs."),
         edit(
@@ -407,8 +407,8 @@ def two_knobs(answer):
     difficulty="medium",
     importance=2,
     question="""
-        In the next picture, a hidden operation makes z from x. All gradients are shown. Which local gradient belongs
-        in place of the question mark?""",
+        In the next picture, a hidden operation computes z from x. All gradients are shown. What local gradient should replace
+        the question mark?""",
     stub="""
         local = ...""",
     hints=[
@@ -422,7 +422,7 @@ def two_knobs(answer):
     mistakes=[
         sign_lost(
             -2.5,
-            "The size is right. The gradient of z is −4 and that of x is 10. Which sign must the local gradient have?",
+            "The absolute value is right. The gradient of z is −4 and that of x is 10. Which sign must the local gradient have?",
         ),
         reciprocal(
             -2.5,
@@ -443,7 +443,7 @@ def two_knobs(answer):
         ),
         (
             1,
-            "1 would be right for an addition. This is another operation: upstream × local = gradient of x.",
+            "1 would be right for an addition. This is a different operation: upstream × local = gradient of x.",
         ),
         (10, "That is the gradient of x. Which factor turns −4 into it?"),
         (-4, "That is the gradient of z. By what is it multiplied to give the gradient of x?"),
@@ -458,7 +458,7 @@ def hidden(answer):
     expect(
         answer,
         -2.5,
-        tried="the local gradient on the covered edge",
+        tried="the local gradient at the question mark",
         shown="another number",
         hints=hidden.mistakes,
     )
@@ -479,8 +479,8 @@ def hidden(answer):
         (
             "Help: I get 288",
             """
-            At a = 2, b = 6 and c = 4. The path through b gives 4 · 3, the path through c gives 6 · 4. Each is a contribution to the
-            change of L. Do contributions multiply or add?""",
+            At a = 2, b = 6 and c = 4. The path through b gives 4 · 3, and the path through c gives 6 · 4. Each is a
+            contribution to the change of L. Are contributions multiplied or added?""",
         ),
     ],
     solution="""
@@ -495,7 +495,7 @@ def hidden(answer):
         multiplied(
             12,
             24,
-            hint="You multiplied the paths. Each path contributes to the change of L. Do contributions multiply or add?",
+            hint="You multiplied the paths. Each path contributes to the change of L. Are contributions multiplied or added?",
         ),
         (12, "That is only the path through b. What does the path through c contribute?"),
         (9, "That is the factor in 9a², the slope of 3a³. What is the slope at a = 2?"),
