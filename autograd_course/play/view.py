@@ -66,11 +66,13 @@ def picture(program, values, step=0):
             return _step(computed.output, step)
         drawn = _graph(computed.output)
         rows, notes = _table(program, computed)
-    for note in [*program.remarks, *filter(None, [_not_finite(computed)])]:
+    if note := _not_finite(computed):
         notes.insert(0, note)
         rows = f"<p>{escape(note)}</p>{rows}"
-    html = f'{drawn.html}<div style="overflow-x:auto">{rows}</div>'
-    return Picture(html, "\n".join([drawn.text, *notes]), says_all=True)
+    # above the graph, because on a phone the sliders cover what is below it
+    remarks = "".join(f"<p>{escape(remark)}</p>" for remark in program.remarks)
+    html = f'{remarks}{drawn.html}<div style="overflow-x:auto">{rows}</div>'
+    return Picture(html, "\n".join([*program.remarks, drawn.text, *notes]), says_all=True)
 
 
 def _graph(output):

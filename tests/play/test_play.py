@@ -187,10 +187,10 @@ def test_a_start_outside_the_domain_is_named():
         ),
     ],
 )
-def test_a_name_that_may_be_a_product_is_explained_below_the_graph(text, told):
+def test_a_name_that_may_be_a_product_is_explained_above_the_graph(text, told):
     drawn = explorer(text).picture
     assert told in drawn.text
-    assert ("one slider" in drawn.html) == bool(told)
+    assert ("one slider" in drawn.html.partition("<svg")[0]) == bool(told)
 
 
 def test_the_page_draws_the_examples_of_its_sentences():
