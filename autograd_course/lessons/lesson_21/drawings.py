@@ -143,7 +143,7 @@ def chart(evidence):
             )
         apart = [f"{key} {_about(apart)}" for key, apart in rows if apart > ROUNDING]
         said.append(f"{name}: {', '.join(apart) or 'nothing'}")
-    plot.words(8, 22, "how far from yours (blank: only by rounding)", anchor="start", size=13)
+    plot.words(8, 22, "difference from yours (blank: only rounding)", anchor="start", size=13)
     for row, key in enumerate([*evidence["A"].values, *evidence["A"].gradients]):
         y = top + row * high + 26 * (row >= len(STAGES)) + high / 2 + 4.5
         plot.words(8, y, key, anchor="start", size=13)
@@ -201,7 +201,7 @@ def agree(slopes, scene, t):
     left.dot(AT[k], now["ours"], style.GRADIENT, style.GRADIENT, size=2.5)
     right = Axes((54, 40, 286, 190), span, (-18.7, 0.5))
     right.frame(
-        ticks(AT[0], AT[-1], 4), [(-18, "0"), *decades(-16, 0, 4)], "t", "how far from yours"
+        ticks(AT[0], AT[-1], 4), [(-18, "0"), *decades(-16, 0, 4)], "t", "difference from yours"
     )
     right.line([AT[k], AT[k]], right.y, style.LINE, 1.2)
     for engine, square in [("PyTorch", True), ("JAX", False)]:

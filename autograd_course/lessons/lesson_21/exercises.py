@@ -52,39 +52,39 @@ recall(
 
 prediction(
     "21.agree",
-    question="""Each engine uses its own functions and defaults. Which of these have the same
-        gradient in all three, up to rounding: gelu(t)? the std of three numbers? maximum(t, 1) at t = 1? max pooling
-        at a tie?""",
+    question="""Each engine uses its own functions and defaults. Which of the following have the same gradient in all three, up
+    to rounding: gelu(t)? the std of three numbers? maximum(t, 1) at t = 1? max pooling at a tie?""",
     answer={"gelu": False, "std": False, "maximum(t, 1) at t = 1": True, "pooling at a tie": False},
-    reveal="""**No, no, yes, no.** PyTorch computes gelu with another function, erf, in place of tanh, and its std divides
-        by n − 1: a different *calculation* has a different gradient. At a tie the function is not differentiable, so each engine has a convention. In all three,
+    reveal="""**No, no, yes, no.** PyTorch computes gelu with a different function, erf instead of tanh, and its std divides by
+    n − 1: a different *calculation* has a different gradient. At a tie the function is not differentiable, so each engine
+    follows a convention. In all three,
         maximum passes half of the gradient to each input. Our pooling shares it too, but the pooling of the other two
         passes all of it to the first of the tied entries.""",
 )
 
 prediction(
     "21.losses",
-    question="""You compare one number, up to rounding: the loss before the first step. How many of
-        the five ports does that catch?""",
+    question="""You compare only one number, up to rounding: the loss before the first step. How many of the five ports differ
+    from yours in this number?""",
     answer=3,
-    reveal="""**3.** A, D and E compute something else, so their losses differ: by 0.1 %, by 6 % and by a
-        hundred-thousandth. B and C compute the same values, and differ from yours only in the backward pass.""",
+    reveal="""**3.** A, D and E compute different values, so their losses differ: by 0.1 %, by 6 % and by a hundred-thousandth.
+    B and C compute the same values and differ from yours only in the backward pass.""",
 )
 
 prediction(
     "21.shards",
-    question="""Four scans are distributed over two workers: the first gets three, the second gets one. Each worker
-        computes the gradient of the *mean* loss of its own scans. It is 2 for the first worker, and 10 for the second.
-        What is the gradient of the mean loss of all four?""",
+    question="""Four scans are distributed over two workers: the first gets three, the second one. Each worker computes the
+    gradient of the *mean* loss of its own scans. This gradient is 2 for the first worker and 10 for the second. What is the
+    gradient of the mean loss of all four scans?""",
     answer=4,
-    reveal="""**4.** The first worker's mean stands for three scans, the second's for one: (3 · 2 + 1 · 10) / 4. The
-        plain mean of the two gradients is 6. It is wrong, because one scan would count as much as three.""",
+    reveal="""**4.** The first worker's mean stands for three scans, the second's for one: (3 · 2 + 1 · 10) / 4. The plain mean
+    of the two gradients, 6, is wrong, because one scan would count as much as three.""",
 )
 
 prediction(
     "21.workers",
-    question="""A step over 20 scans takes about a millisecond in one process. Two workers take half of
-        the scans each, on two cores. How long does it take now?""",
+    question="""A step over 20 scans takes about a millisecond in one process. Now two workers, on two cores, process half of
+    the scans each. How long does the step take?""",
     answer="longer",
     choices=["half as long", "about as long", "longer"],
     reveal="""**Longer**, on all computers that we tried. Calling a worker and waiting for it takes longer than the work on
@@ -100,8 +100,8 @@ card(
         "Compare a port by stages: the values forward one by one, then the gradient of each parameter. The first loss "
         "alone missed two of five.",
         "Look first at gelu's form, n or n − 1, ties, softmax taken twice, mean or sum, the dtype.",
-        "An op in PyTorch: forward, setup_context, backward. Save only inputs or outputs: for the second derivative, what "
-        "setup_context computes is a constant.",
+        "An op in PyTorch: forward, setup_context, backward. Save only inputs or outputs: for the second derivative, a value "
+        "that setup_context computes is a constant.",
         "Gradients of shards are added, each weighted by its number of rows.",
         "Workers pay off only if they save more time than it takes to call them. Measure it.",
     ],
@@ -125,7 +125,7 @@ EVIDENCE = {
     "A": "A: `bent` and `pooled` are equal to yours, and `scaled` is the first that differs, by 0.8 %. What could its 64 "
     "numbers be divided by?",
     "B": "B: Every value is equal to yours, but one gradient is not: the gradient of the kernels. The gradient of the shifts is "
-    "equal, so the total gradient passed on is the same as in yours, but it goes to different entries. Which line chooses among entries?",
+    "equal, so the total gradient passed on is the same as in your network, but it goes to different entries. Which line chooses among entries?",
     "C": "C: Every value is equal to yours, and the gradient of the shifts differs most. Blank paper gives exactly 0 before "
     "relu. Which slope does relu have there?",
     "D": "D: All logits are equal to yours, but the loss is not, and every gradient is off by nine tenths or more. What is "
@@ -157,7 +157,7 @@ def _misread(letter, number):
     minutes=5,
     difficulty="medium",
     importance=1,
-    question="In each port one line of the network is written differently from yours. What is the difference? Give its number in this list. Use only the table.\n\n"
+    question="In each port, one line of the network is written differently from yours. What is the difference? Give its number in the list below. Use only the table.\n\n"
     + "\n".join(f"{number}. {cause}" for number, cause in enumerate(CAUSES, start=1))
     + "\n\nThree of the eight occur in no port.",
     stub="""
@@ -313,11 +313,11 @@ COMPUTED = (
     difficulty="medium",
     importance=3,
     question="""
-        **Your op of lesson 14, as PyTorch expects it**: a class with three functions. `forward` computes z. `setup_context`
-        saves what backward will read. It receives `inputs`, a tuple, here with one entry, and `output`, which is z. It
-        may save these, but must not compute anything. `backward` is the rule, and the upstream gradient is called
-        `grad_output`. (`@staticmethod` means that a function in a class takes no `self`.)
-        Take $1 / (1 + x^2)$, or take your own op if it uses only + − · / `**` and `abs`.""",
+        **Write your op of lesson 14 in the form that PyTorch expects**: a class with three methods. `forward` computes z.
+        `setup_context` saves the values that backward will read. It receives `inputs`, a tuple (here with one entry), and
+        `output`, which is z. It may save these, but must not compute anything. `backward` is the rule, and the upstream
+        gradient is called `grad_output`. (`@staticmethod` means that a function in a class takes no `self`.)
+        Take $1 / (1 + x^2)$, or your own op if it uses only + − · / `**` and `abs`.""",
     stub="""
         class my_op:
             @staticmethod
@@ -333,11 +333,11 @@ COMPUTED = (
                 saved = ctx.saved_tensors           # a tuple of them
                 return ...                          # the gradient of x""",
     hints=[
-        "In the letters of the course: with z = 1/(1 + x²), the gradient of x is $-2\\,g\\,x\\,z^2$. Which of x and z does this rule read?",
+        "In the notation of the course: with z = 1/(1 + x²), the gradient of x is $-2\\,g\\,x\\,z^2$. Which of x and z does this rule read?",
         "`ctx.save_for_backward(*inputs, output)` saves both, and in backward `x, z = ctx.saved_tensors`.",
         (
             "Help: nothing was saved",
-            "backward is given ctx and grad_output alone. Anything else that it reads must be saved beforehand: `ctx.save_for_backward(…)`.",
+            "backward receives only ctx and grad_output. Anything else that it reads must be saved beforehand: `ctx.save_for_backward(…)`.",
         ),
         (
             "Help: not enough values to unpack",
@@ -370,7 +370,7 @@ def my_op(answer):
             "a class",
             OLD_FORM
             if parameter_names(getattr(answer, "forward", None))[:1] == ("ctx",)
-            else "Pass a class with the three functions forward, setup_context and backward.",
+            else "Pass a class with the three methods forward, setup_context and backward.",
         )
     three = [getattr(answer, name) for name in THREE_PARTS]
     if any(map(has_blank, three)):
@@ -447,9 +447,9 @@ def _without_notebook(three):
                     f"{step.argval}, a variable of the notebook",
                     "only its arguments",
                     {
-                        "forward": "forward is given x alone: compute z from it.",
-                        "setup_context": "setup_context is given the input in `inputs`, and z as `output`: save *inputs, or output, or both.",
-                        "backward": "backward is given ctx and grad_output alone. Save what it reads, and unpack it in the same order: x, z = ctx.saved_tensors.",
+                        "forward": "forward receives only x: compute z from it.",
+                        "setup_context": "setup_context receives the input in `inputs`, and z as `output`: save *inputs, or output, or both.",
+                        "backward": "backward receives only ctx and grad_output. Save what it reads, and unpack it in the same order: x, z = ctx.saved_tensors.",
                     }[name],
                 )
 
@@ -672,7 +672,7 @@ def _why(got, g, slope, x, remark):
     if np.isnan(got).any():
         return "The result is nan, as from 0/0 or the root of a negative number."
     for other, sentence in [
-        (-expected, "The size is right, but the sign is wrong."),
+        (-expected, "The magnitude is right, but the sign is wrong."),
         (2 * expected, "The result is exactly twice as large as it should be."),
         (expected / 2, "The result is exactly half as large as it should be."),
         (
@@ -747,15 +747,15 @@ def _combined(gradients, sizes):
     difficulty="easy",
     importance=2,
     question="""
-        Write `combined(gradients, sizes)`. `gradients` holds one list for each worker. This list holds one array for
-        each parameter: the gradient of the *mean* loss of the worker's rows. `sizes` holds the number of rows of each
-        worker. Return one list of the same form, with the gradients of the mean loss of *all* rows.""",
+        Write `combined(gradients, sizes)`. `gradients` contains one list for each worker. This list contains one array for each
+        parameter: the gradient of the *mean* loss of the worker's rows. `sizes` contains the number of rows of each worker.
+        Return one list of the same form, with the gradients of the mean loss of *all* rows.""",
     stub="""
         def combined(gradients, sizes):
             ...""",
     hints=[
         "A mean over n rows, times n, is the sum over these rows. The sums of all shards add up.",
-        "`zip(*gradients)` goes through the parameters. Each time it yields one array from each worker.",
+        "`zip(*gradients)` iterates over the parameters. For each parameter it yields one array from each worker.",
         (
             "Help: inhomogeneous shape",
             "The parameters have different shapes, so they do not fit into one array: go "
@@ -765,7 +765,7 @@ def _combined(gradients, sizes):
     solution="""
         def combined(gradients, sizes):
             return [sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)]""",
-    explained="The mean of each worker counts once for each of its rows.",
+    explained="Each worker's mean is weighted by its number of rows.",
     why="The gradient of a sum is the sum of the gradients, as with lesson 02's paths, here on several computers.",
     mistakes=[
         (
@@ -1004,10 +1004,10 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
     difficulty="optional",
     importance=1,
     question="""
-        Every row of x is divided by the root of its mean square: z = x / r, with $r = \\sqrt{\\text{mean}(x^2) +
-        \\epsilon}$. The mean runs along each row, and ε is 0.1. Draw the graph of one row on paper, with each squaring as
-        one arrow. By how many paths does an entry of x reach its own z? By how many does it reach another entry of z?
-        Derive the gradient of x, and write `rms_rule`. All arrays have the shape (rows, columns).""",
+        Every row of x is divided by its root mean square: z = x / r, with $r = \\sqrt{\\text{mean}(x^2) +
+        \\epsilon}$. The mean runs along each row, and ε is 0.1. Draw the graph of one row on paper, with each squaring as one
+        arrow. By how many paths does an entry of x reach its own z? By how many does it reach another entry of z? Derive the
+        gradient of x and write `rms_rule`. All arrays have shape (rows, columns).""",
     stub="""
         def rms(x):
             return x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
@@ -1028,7 +1028,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         def rms_rule(g, z, x):
             r = np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
             return (g - z * np.mean(g * z, axis=1, keepdims=True)) / r""",
-    explained="(g − z·mean(g·z)) / r is the direct path minus the path through r. With ε = 0, a g that points along x would give the gradient 0, because then z does not depend on the length of x.",
+    explained="(g − z·mean(g·z)) / r is the direct path minus the path through r. With ε = 0, a g that points along x would give gradient 0, because then z does not depend on the length of x.",
     why="From the graph to its paths, and to sums over the row: you derived and checked an op that was new to you.",
     mistakes=[
         *((rule, f"That rule is wrong in a common way: {said}.") for said, rule in THREE),
@@ -1042,7 +1042,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: (g - z * np.mean(g * z, axis=1)) / _root(x),
-            "That mean has the shape (rows,). With keepdims=True it has the shape (rows, 1).",
+            "That mean has shape (rows,). With keepdims=True it has shape (rows, 1).",
         ),
         (
             lambda g, z, x: g - z * np.mean(g * z, axis=1, keepdims=True),
@@ -1053,7 +1053,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
                 lambda g, z, x, by=by: (
                     (g - by * z * np.mean(g * z, axis=1, keepdims=True)) / _root(x)
                 ),
-                "The square's 2 and the root's ½ cancel: r has the slope z/n.",
+                "The square's 2 and the root's ½ cancel: r has slope z/n.",
             )
             for by in (0.5, 2)
         ),
@@ -1086,7 +1086,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: -z * np.mean(g * z, axis=1, keepdims=True) / _root(x),
-            "That is the path through r alone. Add the direct one.",
+            "That is only the path through r. Add the direct one.",
         ),
         (
             lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x, 0.0),
@@ -1196,11 +1196,11 @@ def rms_rule(answer):
     difficulty="optional",
     importance=1,
     question="""
-        Write a check of your own. `accepts(rule)` returns False if a rule for `rms` is wrong, and True if the check finds
-        no mistake. It may use `rms`, but not `rms_rule`. It will be called with these three wrong rules, and others: (a) r
+        Write a check of your own. `accepts(rule)` returns False if a rule for `rms` is wrong, and True if the check finds no
+        mistake. It may use `rms`, but not `rms_rule`. It will be called with these three wrong rules and with others: (a) r
         is treated as a constant, which gives g/r; (b) the mean of g·z is taken over the whole array instead of the row;
-        (c) that mean is replaced by a sum. Then answer two questions. Which of the three give the right answer for every x
-        and g, if x has a single row? Which give the right answer if every row of x adds up to 0 and g is 1
+        (c) that mean is replaced by a sum. Then answer two questions. Which of the three give the right answer for every x and
+        g if x has a single row? Which give the right answer if every row of x adds up to 0 and g is 1
         everywhere?""",
     stub="""
         def accepts(rule):
@@ -1226,9 +1226,8 @@ def rms_rule(answer):
         passes_one_row = {"b"}
         passes_zero_mean = {"a", "b", "c"}""",
     explained="""
-        One row: its mean is the mean of everything, so (b) passes. Zero mean and g = 1: mean(g·z) is 0, and all three
-        are g/r, as the right
-        rule is. A check with g = 1 on centred rows finds none of the three.""",
+        One row: its mean is the mean over the whole array, so (b) passes. Zero mean and g = 1: mean(g·z) is 0, so all three
+        return g/r, like the right rule. A check with g = 1 on centred rows detects none of the three.""",
     why="You derived a rule, wrote it, and wrote a check that finds wrong ones. You also know for which inputs a check "
     "misses them.",
 )
@@ -1355,7 +1354,7 @@ def _judge_check(accepts):
         (
             "the sum over a row is divided by the number of rows",
             lambda g, z, x: (g - z * np.sum(g * z, axis=1, keepdims=True) / len(x)) / _root(x),
-            "If x is square, or very small, the two rules agree: take the shape (3, 4), and use rng.normal unchanged.",
+            "If x is square, or very small, the two rules agree: take shape (3, 4), and use rng.normal unchanged.",
         ),
         (
             "ε is left out",
