@@ -14,7 +14,7 @@ recall(
     "22",
     [
         Question(
-            "Workers with 10, 10 and 20 rows have the mean gradients 1, 2 and 4. What is the mean gradient of all 40 "
+            "Workers with 10, 10 and 20 rows have mean gradients 1, 2 and 4. What is the mean gradient of all 40 "
             "rows? (Lesson 21)",
             2.75,
             "(10 · 1 + 10 · 2 + 20 · 4) / 40 = **2.75**.",
@@ -25,7 +25,7 @@ recall(
             "0.5³ = **0.125**.",
         ),
         Question(
-            "Which gradient does the library's relu have at 0, by convention? (04)",
+            "Which gradient does the library's relu have at 0 by convention? (04)",
             0,
             "**0**. Any number from 0 to 1 is a subgradient at that kink; 0 is chosen by convention.",
         ),
@@ -46,8 +46,8 @@ prediction(
 prediction(
     "22.cut",
     question="""
-        `cut` returns x unchanged, but its rule clips g to the range from −1 to 1. Which gradient of x does the engine give for
-        3·cut(x)? And which for the same function in two parts, 1.5·cut(x) + 1.5·cut(x)?""",
+        `cut` returns x unchanged, but its rule clips g to the range from −1 to 1. Which gradient of x does the engine return
+        for 3·cut(x)? And for the same function in two parts, 1.5·cut(x) + 1.5·cut(x)?""",
     answer={"in one part": 1, "in two parts": 2},
     reveal="""**1 and 2**. In one part the upstream gradient of cut is 3, which becomes 1. In two parts it is 1.5 for each cut, and
         each becomes 1. Then the two are added. The derivative is 3.""",
@@ -61,7 +61,7 @@ prediction(
     answer="nan and nan",
     choices=["0 and 0", "1 and 1", "nan and nan", "an error"],
     reveal="""**nan and nan**. The rule of the root returns g / 0, which is infinite. The rule of the square multiplies by
-        2x, which is 0. And 0 times infinity is nan.""",
+        2x, which is 0. 0 times infinity is nan.""",
 )
 
 prediction(
@@ -71,20 +71,20 @@ prediction(
         And what happens to the loop u ← 1 + J·u?""",
     answer={"derivative": 0.4, "the loop": "diverges"},
     choices={"the loop": ["converges", "diverges"]},
-    reveal="""**0.4**, and it **diverges**. u = 1 − 1.5 u has the solution 1/2.5. But every round multiplies
+    reveal="""**0.4**, and it **diverges**. The solution of u = 1 − 1.5 u is 1/2.5. But every round multiplies
         the difference between u and this solution by −1.5. So the derivative exists, but the loop does not find it.""",
 )
 
 card(
     "22",
     [
-        "sign has the derivative 0, so a weight whose sign is used never trains. A straight-through estimator passes g on "
-        "as if there were no sign.",
+        "sign has derivative 0, so a weight of which only the sign is used never trains. A straight-through "
+        "estimator passes on g as if there were no sign.",
         "g is the exact derivative with respect to the bit. The weight is a memory of every g, and its sign is the vote.",
         "Around a closed path a gradient adds up to 0. If the sum is not 0, as often with straight-through or detach, the "
         "field is not a gradient.",
-        "A rule need not be a derivative. It must be linear in g, fit the shape of x, write into no array, and be "
-        "deterministic.",
+        "A rule need not be a derivative. It must be linear in g, fit the shape of x, not write into any array, "
+        "and be deterministic.",
         "At the tip of a cone we choose the subgradient 0 by convention. The rules of square and root would give 0 · ∞, "
         "which is nan.",
         "The gradient of a fixed point does not depend on how it was found: u = g + Jᵀu, then Bᵀu. The loop for u converges if "
@@ -174,22 +174,22 @@ _ALL_CUT = "The gradient is 0 everywhere. Detach only the part that you add to m
     importance=2,
     names=lambda: {"sign": sign},
     question="""
-        Write `one_bit(w)` for a Tensor w of any shape. Its value is −1 below 0, and +1 otherwise. Where |w| ≤ 1, w gets the
-        upstream gradient. Outside this range, w gets 0. Use `detach`, or a row of your own.""",
+        Write `one_bit(w)` for a Tensor w of any shape. Its value is −1 below 0 and +1 otherwise. Where |w| ≤ 1, w gets the
+        upstream gradient. Outside this range, w gets 0. Use `detach` or a row of your own.""",
     stub="""
         def one_bit(w):
             ...""",
     hints=[
-        "`sign(w)` has the right value. `np.clip(w, -1, 1)` has the right gradient, by lesson 04.",
-        "Take the function with the right gradient. Add its difference from the right value as a constant: `(… − …).detach()`.",
-        ("Help: as a row", "`ag.elementwise(sign, rule)`, with a rule of g, z and x."),
+        "`sign(w)` has the right value. `np.clip(w, -1, 1)` has the right gradient (lesson 04).",
+        "Take the function with the right gradient. Add the difference from the right value as a constant: `(… − …).detach()`.",
+        ("Help: as a row", "`ag.elementwise(sign, rule)`, where the rule takes g, z and x."),
     ],
     solution="""
         def one_bit(w):
             inside = np.clip(w, -1, 1)
             return inside + (sign(w) - inside).detach()""",
     explained="""
-        The value is the value of the sign, because the two `inside` cancel. In the backward pass the bracket is a constant. A row works too: `ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))`.""",
+        The value is that of the sign, because the two `inside` terms cancel. In the backward pass, the bracket is a constant. A row works too: `ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))`.""",
     why="A straight-through estimator takes its value from one function, and its gradient from another.",
     mistakes=[
         (lambda w: sign(w), _ALL_CUT),
@@ -424,10 +424,10 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
     difficulty="medium",
     importance=1,
     question="""
-        Write `round_trip(field, corners, steps)`. `field(w)` is a vector at the point w, such as a gradient. `corners`
-        is an array with a corner in each row. A leg leads from each corner to the next, and the last leg leads back to
-        the first corner. Cut each leg into `steps` equal parts. Add up ⟨field, part⟩ over all parts. Take the field at
-        the middle of each part.""",
+        Write `round_trip(field, corners, steps)`. `field(w)` is a vector at the point w, such as a gradient. `corners` is an
+        array with one corner in each row. A leg leads from each corner to the next, and the last leg leads back to the first
+        corner. Cut each leg into `steps` equal parts. Add up ⟨field, part⟩ over all parts, with the field at the middle of each
+        part.""",
     stub="""
         def round_trip(field, corners, steps):
             ...""",
@@ -435,7 +435,7 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
         "`zip(corners, np.roll(corners, -1, axis=0))` gives the start and the end of every leg.",
         "A part is (end − start) / steps. The middle of part k is start + (k + 0.5)·part.",
         (
-            "Help: right for a square only",
+            "Help: it is right only for a square",
             "A part has a length and a direction: ⟨field, part⟩ is `np.sum(field(…) * part)`.",
         ),
     ],
@@ -449,7 +449,7 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
             return total""",
     explained="⟨gradient, part⟩ is about how much the loss changes on that part. So the sum is about how much the loss "
     "has changed at the end.",
-    why="A function that returns to its initial value has changed by 0. If the sum does not go to 0 as the parts get "
+    why="A function that returns to its initial value has changed by 0 in total. If the sum does not go to 0 as the parts get "
     "shorter, the field is not a gradient.",
     mistakes=[
         edit(
@@ -733,16 +733,16 @@ _SHORT = "Your rule is wrong for a short x, which has a length too. The rule giv
             ...""",
     hints=[
         "Away from 0 the rule is g·x/z.",
-        "`np.where(z == 0, 1, z)` is z, with a 1 in place of a 0. There every entry of x is 0, so x / 1 is 0 too.",
+        "`np.where(z == 0, 1, z)` is z, with a 1 in place of a 0. If z is 0, every entry of x is 0, so x / 1 is 0 too.",
         (
             "Help: it is still nan",
-            "0/0 is nan, and nan times 0 is nan too. So choose what you divide by before you divide.",
+            "0/0 is nan, and nan times 0 is nan too. So choose the divisor before you divide.",
         ),
     ],
     solution="""
         def length_x(g, z, x):
             return g * x / np.where(z == 0, 1, z)""",
-    explained="Lesson 04's trap of where is avoided: nothing infinite is ever computed.",
+    explained="This avoids the trap of `where` from lesson 04: nothing infinite is ever computed.",
     why="The rule is one line of chain rule, and one value chosen by convention for the only point where the length has no "
     "derivative.",
     mistakes=[
@@ -803,7 +803,7 @@ _SHORT = "Your rule is wrong for a short x, which has a length too. The rule giv
         (lambda g, z, x: 2 * g * x, "That is the rule of Σx². The root divides by 2z."),
         (
             lambda g, z, x: g * np.sign(x),
-            "Those are the slopes of Σ|x|. The length has the slopes x/z.",
+            "Those are the slopes of Σ|x|. The length has slopes x/z.",
         ),
         (
             lambda g, z, x: g * x / np.where(z == 0, 1, np.sum(np.abs(x))),
@@ -823,7 +823,7 @@ _SHORT = "Your rule is wrong for a short x, which has a length too. The rule giv
         ),
         (
             lambda g, z, x: -g * x / np.where(z == 0, 1, z),
-            "The size is right, but the sign is wrong.",
+            "The magnitude is right, but the sign is wrong.",
         ),
         (
             lambda g, z, x: np.sum(g * x) / np.where(z == 0, 1, z),
@@ -1022,8 +1022,9 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
     difficulty="medium",
     importance=2,
     question="""
-        Write `pull_back(f, z, x, g, rounds)`, which returns the gradient of x, for arrays of any shape. Begin with u = g. Replace u by g + Jᵀu, `rounds` times. Then return Bᵀu. `_, back = ag.vjp(f, z, x)` gives both products:
-        `back(u)` is the tuple (Jᵀu, Bᵀu).""",
+        Write `pull_back(f, z, x, g, rounds)`, which returns the gradient of x, for arrays of any shape. Begin with u = g.
+        Replace u by g + Jᵀu, `rounds` times. Then return Bᵀu. `_, back = ag.vjp(f, z, x)` gives you both products: `back(u)` is
+        the tuple (Jᵀu, Bᵀu).""",
     stub="""
         def pull_back(f, z, x, g, rounds):
             ...""",
@@ -1039,9 +1040,9 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             for _ in range(rounds):
                 u = g + back(u)[0]
             return back(u)[1]""",
-    explained="f is recorded once, and its backward pass runs `rounds` + 1 times. How z was found does not matter.",
-    why="The loop for u multiplies by Jᵀ where the loop for z multiplies small distances by J. If each round for z shrinks "
-    "every small distance from the solution to at most 0.9 of itself, the loop for u converges too.",
+    explained="f is recorded once, and its backward pass runs `rounds` + 1 times. It does not matter how z was found.",
+    why="The loop for u multiplies by Jᵀ where the loop for z multiplies small distances by J. If each round for z multiplies "
+    "every small distance from the solution by at most 0.9, the loop for u converges too.",
     mistakes=[
         edit("u = g\n", "u = 0 * g\n", _ONE_LESS),
         edit(_ROUND, "u = back(u)[0]", "Add g in every round: u = g + Jᵀu."),
@@ -1155,7 +1156,7 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
         ),
         (
             _as_matrices,
-            "J is a matrix only if z is a vector, and z may have the shape (2, 3). Call ag.vjp once: you need no matrix.",
+            "J is a matrix only if z is a vector, and z may have shape (2, 3). Call ag.vjp once: you need no matrix.",
         ),
         (_forward, "That is J u, from ag.jvp. Use Jᵀu, from ag.vjp."),
         (_solved, _LIMIT),
