@@ -880,12 +880,12 @@ def var(x, axis=None, *, keepdims=False, ddof=0):
     Raises
     ------
     ValueError
-        If `ddof` is not less than the number of entries.
+        If `ddof` is not less than the number of entries, unless the result is empty.
     """
     d = x - mean(x, axis=axis, keepdims=True)
     z = mean(d * d, axis=axis, keepdims=keepdims)
     n = d.size // builtins.max(z.size, 1)
-    if n <= ddof:
+    if n <= ddof and z.size:  # an empty result has no entry that could be wrong
         raise ValueError(f"var: expected ddof < {n}, the number of entries, got {ddof}")
     return z * (n / (n - ddof)) if ddof else z
 

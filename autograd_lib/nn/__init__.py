@@ -751,7 +751,7 @@ class MultiheadAttention(Module):
             attn_mask = ~attn_mask
         weights = functional.attention_weights(query, key, attn_mask, is_causal)
         z = ops.swapaxes(self.dropout(weights) @ value, -2, -3)
-        z = self.out_proj(ops.reshape(z, (*z.shape[:-2], -1)))
+        z = self.out_proj(ops.reshape(z, (*z.shape[:-2], len(self.out_proj.weight))))
         if need_weights and average_attn_weights:
             weights = ops.mean(weights, axis=-3)
         return z, weights if need_weights else None
@@ -765,7 +765,9 @@ class MultiheadAttention(Module):
         n = len(self.out_proj.weight)
         z = _linear(self, x, self.in_proj_weight[i * n : (i + 1) * n])
         z = z if self.in_proj_bias is None else z + self.in_proj_bias[i * n : (i + 1) * n]
-        return ops.swapaxes(ops.reshape(z, (*z.shape[:-1], self.num_heads, -1)), -2, -3)
+        return ops.swapaxes(
+            ops.reshape(z, (*z.shape[:-1], self.num_heads, n // self.num_heads)), -2, -3
+        )
 
 
 class Conv2d(Module):

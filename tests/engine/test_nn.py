@@ -1676,3 +1676,12 @@ def test_slots_would_hide_parameters():
         @dataclass(slots=True)
         class Scale(nn.Module):
             weight: Tensor
+
+
+@pytest.mark.parametrize("shape", [(0, 5, 4), (2, 5, 4)])
+def test_attention_of_an_empty_batch(shape):
+    attention, x = nn.MultiheadAttention(4, 2, rng=0), Tensor(np.ones(shape), requires_grad=True)
+    z, weights = attention(x, x, x)
+    assert z.shape == shape and weights.shape == (shape[0], 5, 5)
+    z.sum().backward()
+    assert x.grad.shape == shape and len(attention.parameters()) == 4

@@ -1331,3 +1331,19 @@ def test_a_keyword_out_of_a_function_of_the_user():
     assert ag.compile(lambda x: row(x, out=2.0))(x).tolist() == [2, 5]
     with pytest.raises(TypeError, match="any: got an unexpected keyword argument 'out'"):
         ag.compile(lambda x: np.any(x, out=np.zeros((), bool)))(x)
+
+
+@pytest.mark.parametrize(
+    "shape, axis", [((0, 3), 1), ((0, 3), -1), ((2, 0, 3), (0, 2)), ((1, 0), 0)]
+)
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_the_variance_of_an_empty_batch_is_empty(shape, axis, ddof):
+    x = ag.Tensor(np.zeros(shape), requires_grad=True)
+    for function, of_numpy in [(ag.var, np.var), (ag.std, np.std)]:
+        z = function(x, axis=axis, ddof=ddof)
+        with warnings.catch_warnings(action="ignore"):
+            assert z.shape == of_numpy(x.data, axis=axis, ddof=ddof).shape and not z.size
+        z.sum().backward()
+    assert x.grad.shape == shape
+    with pytest.raises(ValueError, match="var: expected ddof"):
+        ag.var(np.zeros((0, 3)), axis=0)
