@@ -17,7 +17,7 @@ recall(
         Question(
             "A value goes into two slots, and the gradient from each is 50. What is the gradient of the value? (Lesson 02)",
             100,
-            "**100**. Each slot is a path of its own, and you add over the paths.",
+            "**100**. Each slot is a separate path, and you add over the paths.",
         ),
         Question(
             "The upstream gradient of an operation is −4, and the local gradient of x is 2.5. What is the gradient of x? (02)",
@@ -35,8 +35,8 @@ recall(
 
 prediction(
     "03.corner",
-    question="""Both sides of a rectangle, 3 by 2, grow by 0.1. What share of the growth is the corner, in percent? And when
-        both grow by 0.01?""",
+    question="""Both sides of a rectangle, 3 by 2, grow by 0.1. What percentage of the growth is the corner? And what percentage
+    is it when both grow by 0.01?""",
     answer={"at 0.1": 2, "at 0.01": 0.2},
     tolerance=0.08,
     reveal="""At 0.1 the strips are 0.2 and 0.3, and the corner is 0.01, which is about **2 %** of 0.51. At 0.01 the strips are ten
@@ -46,7 +46,7 @@ prediction(
 
 prediction(
     "03.own",
-    question="""$z = x \\cdot y$ at $x = 3$, $y = 2$. You double x. What happens to $\\partial z / \\partial x$? And to
+    question="""Take $z = x \\cdot y$ at $x = 3$, $y = 2$, and double x. What happens to $\\partial z / \\partial x$? And to
         $\\partial z / \\partial y$?""",
     answer={"∂z/∂x": "stays", "∂z/∂y": "doubles"},
     choices={"∂z/∂x": ["stays", "doubles", "halves"], "∂z/∂y": ["stays", "doubles", "halves"]},
@@ -66,11 +66,14 @@ derivation(
             "solved for dz",
             letters="x y z dx dy",
             mistakes=(
-                ("dz", "It is equal, but it is the left side. Solve the first line for dz."),
+                (
+                    "dz",
+                    "It is equal, but it only repeats the left side. Solve the first line for dz.",
+                ),
                 ("dx/y", "That is the part of dx alone. What became of z dy?"),
                 (
                     "(dx - z*dy)/(y + dy)",
-                    "That is the exact dz, with the corner. The first line drops the corner.",
+                    "That is the exact dz, including the corner. The first line drops the corner.",
                 ),
                 (
                     "(dx - z*dy - dz*dy)/y",
@@ -98,12 +101,12 @@ derivation(
 
 prediction(
     "03.divide",
-    question="""$z = x / y$ at $x = 6$, $y = 2$. You raise y a little. Does z rise or fall? And how fast: what is
+    question="""Take $z = x / y$ at $x = 6$, $y = 2$, and raise y a little. Does z rise or fall? And how fast: what is
         $\\partial z / \\partial y$?""",
     answer={"z": "falls", "∂z/∂y": -1.5},
     choices={"z": ["rises", "falls"]},
-    reveal="""It **falls**, and ∂z/∂y is **−1.5**. If six apples are shared among more people, each gets less. The next lines
-        derive the number.""",
+    reveal="""It **falls**, and ∂z/∂y is **−1.5**. If six apples are shared among more people, each person gets less. The next
+    lines derive the number.""",
 )
 
 _COLLECT = "It is equal, but write it as one term: collect what you add."
@@ -137,7 +140,7 @@ derivation(
         Step(
             r"\text{share of slot 2 } =",
             "x (n-1) x^(n-2)",
-            "the slope of xⁿ⁻¹ is the one that we suppose",
+            "we suppose this slope of xⁿ⁻¹",
             letters="x n",
             mistakes=(
                 (
@@ -181,7 +184,7 @@ derivation(
                 ("x^(n-1)", "That is the share of slot 1. Add the share of slot 2."),
                 ("(n-1) x^(n-2)", "That is the slope of xⁿ⁻¹. Add the shares of both slots."),
                 ("n x^n", "The exponent must be one less."),
-                ("x^(n-1) (n-1) x^(n-1)", "The two paths add: do not multiply the shares."),
+                ("x^(n-1) (n-1) x^(n-1)", "The two paths are added: do not multiply the shares."),
                 ("x^n", "That is z itself. Add the two shares."),
             ),
         ),
@@ -215,11 +218,11 @@ card(
     difficulty="optional",
     importance=1,
     question="""
-        The same Tensor is in both slots: $L = x \\cdot x$, written as `ag.multiply(x, x)`. What is the gradient of x at $x = 3$?""",
+        Now the same Tensor is in both slots: $L = x \\cdot x$, written as `ag.multiply(x, x)`. What is the gradient of x at $x = 3$?""",
     stub="""
         gradient_of_x = ...""",
     hints=[
-        "How many arrows run from x to the product? What is the local gradient on each?",
+        "How many arrows lead from x to the product? What is the local gradient on each?",
         (
             "Help: I get 3",
             "That is the gradient from one slot. There are two slots and one x, so how many gradients are added?",
@@ -227,7 +230,7 @@ card(
     ],
     solution="""
         gradient_of_x = 3 + 3      # 3 from the first slot, and 3 from the second""",
-    explained="The gradient from each slot is the other factor, and you add over the paths. This is the $2x$ from school.",
+    explained="The gradient from each slot is the other factor, and you add over the paths. This is the $2x$ that you know from school.",
     why="Two slots and one x: two gradients, and they are added. Copy sums.",
     mistakes=[
         (
@@ -274,8 +277,8 @@ WRONG_X = [
 WRONG_Y = [
     (2, "Your rule for y is that of x: are the two swapped?"),
     (-0.8, "The upstream gradient is missing: multiply by g."),
-    (8, "The size is right, and the sign is wrong. Raise y a little: does z rise?"),
-    (-20, "y * 2 is the double of y. Its square is y ** 2."),
+    (8, "The absolute value is right, but the sign is wrong. Raise y a little: does z rise?"),
+    (-20, "y * 2 is twice y. The square of y is y ** 2."),
     (-40, "A division is missing: the factor of dy is −z / y, or −x / y²."),
     (-0.4, "That is −g / y². A factor x is missing."),
     (-2, "That is −g / y. A factor z is missing: the factor of dy is −z / y."),
@@ -383,7 +386,7 @@ def divide(answer):
 SUBTRACT_X, SUBTRACT_Y = "subtract_x = lambda g, z, x, y: ", "subtract_y = lambda g, z, x, y: "
 
 # What goes wrong where an op is linear: a value in the rule, or the value in its place.
-NO_VALUE = "That is g times a value. But if you raise an input by 1, z changes by 1 or by −1, whatever the values are."
+NO_VALUE = "That is g times a value. But if you raise an input by 1, z changes by 1 or by −1, regardless of the values."
 LINEAR = [
     (lambda g, z, *xs: z, "That is z, the value. A rule returns g times the local gradient."),
     (lambda g, z, *xs: g * xs[0], NO_VALUE),
@@ -444,7 +447,7 @@ def drill(answer):
     difficulty="optional",
     importance=1,
     question="""
-        Python uses subtract and divide for `5 - x` and `8 / x` too. The 5 and the 8 are constants and need no gradient. At $x = 2$, what
+        Python also uses subtract and divide for `5 - x` and `8 / x`. The constants 5 and 8 need no gradient. At $x = 2$, what
         is the slope of $5 - x$? And of $8 / x$? Give both.""",
     stub="""
         slope_of_5_minus_x = ...
@@ -460,7 +463,7 @@ def drill(answer):
         slope_of_5_minus_x = -1            # the second slot of subtract
         slope_of_8_over_x = -4 / 2         # the second slot of divide: −z/y, with z = 4""",
     explained="Python calls `x.__rsub__(5)` and `x.__rtruediv__(8)`: the same two operations with their arguments swapped.",
-    why="`5 - x` needs no rule of its own: x is in the second slot of subtract.",
+    why="`5 - x` needs no separate rule: x is in the second slot of subtract.",
     mistakes=[
         ((1, 0.5), "Those are the slopes for the first slot. Which slot is x in?"),
         ((-1, 0.5), "The second number is for the first slot. In 8 / x, which slot is x in?"),
@@ -546,7 +549,7 @@ def reflected(answer):
         ),
         (
             lambda g, z, x, y: g * y * x * (y - 1),
-            "That multiplies by y − 1. A power takes two stars: x ** (y - 1).",
+            "That multiplies by y − 1. A power needs two stars: x ** (y - 1).",
         ),
         (
             lambda g, z, x, y: g * z * x ** (y - 1),
@@ -587,7 +590,7 @@ def reflected(answer):
         ),
         (
             lambda g, z, x, y: g * x * z ** (x - 1),
-            "That takes z for x and x for y: the arguments come in the order g, z, x, y.",
+            "That uses z as x and x as y: the arguments come in the order g, z, x, y.",
         ),
     ],
     playground="""
