@@ -15,7 +15,6 @@ import os
 import re
 import sys
 import textwrap
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -643,8 +642,6 @@ SHARED = (
     r"|(?<=Exercise) \(\d+ minutes?, \w+, [●○]+ \w+\)) ?"
 )
 ENDS_A_WORD = r"</(?:p|li|tr|td|h3|mtr|mtd|mtext)>"
-WORD = " ?[A-Za-z]{2,}"  # with the space before it, so that one character replaces both
-CODES = [chr(number) for number in range(0x400, 0x600)]  # two bytes each
 
 
 def searchable_sections(body):
@@ -670,28 +667,9 @@ def searchable_sections(body):
 def search(pages):
     """Return the source of search.js, with the texts of all `pages` added.
 
-    The script builds its index from these texts when a reader searches for the first time. Each of
-    the most frequent words is replaced by one character, which the script replaces by the word.
-    This makes the file 7 % smaller after compression, which finds no repetition over more than
-    32 kB.
-
-    Raises
-    ------
-    ValueError
-        If a text contains one of the characters that stand for a word.
+    The script builds its index from these texts when a reader searches for the first time.
     """
-    words = frequent_words(text for page in pages for _, *section in page.texts for text in section)
-    codes = dict(zip(words, CODES))
-
-    def coded(text):
-        if found := set(CODES) & set(text):
-            raise ValueError(f"the search needs {found} as codes; choose other CODES in pages.py")
-        return re.sub(WORD, lambda word: codes.get(word[0], word[0]), text)
-
-    found = [
-        [page.file, page.named, [[*map(coded, section)] for _, *section in page.texts]]
-        for page in pages
-    ]
+    found = [[page.file, page.named, [section for _, *section in page.texts]] for page in pages]
     script = (ROOT / "web/search.js").read_text(encoding="utf-8")
     # Readers need not fetch comments and indentation.
     script = re.sub(r"^//.*\n|(?<=;) +//.*|^ +", "", script, flags=re.M)
@@ -699,18 +677,10 @@ def search(pages):
     # Readers fetch this file, so a page's name and the names of the fields are written once, and a
     # section's anchor, which is its heading with hyphens for spaces, is not written at all.
     named = (
-        "([file, where, sections]) => sections.map(section => section.map(text => "
-        f"text.replace(/[{CODES[0]}-{CODES[-1]}]/g, code => WORDS[code.charCodeAt() - {ord(CODES[0])}]))"
-        ").map(([heading, text]) => ({id: `${file}#${encodeURIComponent(heading.replaceAll(' ', '-'))}`, where, heading, text}))"
+        "([file, where, sections]) => sections.map(([heading, text]) => "
+        "({id: `${file}#${encodeURIComponent(heading.replaceAll(' ', '-'))}`, where, heading, text}))"
     )
-    listed = f'const WORDS = "{"|".join(words)}".split("|");'
-    return f"{script}\n{listed}\nconst TEXTS = {texts}.flatMap({named});\n"
-
-
-def frequent_words(texts):
-    """Return a list of the words to replace by CODES: those whose replacement saves most."""
-    counts = Counter(word for text in texts for word in re.findall(WORD, text))
-    return sorted(counts, key=lambda word: counts[word] * (2 - len(word)))[: len(CODES)]
+    return f"{script}\nconst TEXTS = {texts}.flatMap({named});\n"
 
 
 def derived(pages):
