@@ -42,7 +42,7 @@ def recorded(lesson):
     Returns
     -------
     dict
-        The entry "cells" is a dict from the name of each function to a dict with "source", the
+        The entry "cells" is a dict that maps the name of each function to a dict with "source", the
         digest of the function's code, and "output", the text that the function printed. A lesson
         may record further entries.
     """

@@ -100,7 +100,7 @@ def page(learners, left_out=()):
 
 
 def exercises(learners):
-    """Return a dict from the name of each exercise that a learner tried to its counts.
+    """Return a dict that maps the name of each exercise that a learner tried to its counts.
 
     `learners` is the first result of `collect`. The counts of an exercise are a dict:
 
@@ -131,7 +131,7 @@ def exercises(learners):
 
 
 def predictions(learners):
-    """Return a dict from the name of each prediction that a learner made to its counts.
+    """Return a dict that maps the name of each prediction that a learner made to its counts.
 
     `learners` is the first result of `collect`. The counts of a prediction are a dict:
 

@@ -153,7 +153,7 @@ class Derivation:
         return self.code.format(as_text(replace(self.read(text), names), code=True))
 
     def points(self, count=POINTS, **fixed):
-        """Return a dict from each letter to its values at `count` random points.
+        """Return a dict that maps each letter to its values at `count` random points.
 
         A keyword argument such as `x=0.0` sets the letter x to this number at all points. The
         values of a letter are an array with an axis for the points, one axis for each index, and

@@ -17,7 +17,7 @@ def against_steps(plot, hs, errors, floor, now=None):
     hs : list of float
         The steps.
     errors : dict
-        A dict from the name of each method to the list of its errors, one per step. The first
+        A dict that maps the name of each method to the list of its errors, one per step. The first
         method is drawn with circles, the others with squares.
     floor : float
         The smallest error that is drawn as it is. Smaller errors, such as 0, are drawn at this

@@ -43,7 +43,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
         The loss: takes two arrays of the same shape and returns an array of this shape. Define it
         only once, because its contours are cached.
     paths : dict
-        A dict from the name of each optimizer, at most five, to the points that it visited, an
+        A dict that maps the name of each optimizer, at most five, to the points that it visited, an
         array of shape (n, 2).
     span : ((float, float), (float, float))
         The lowest and the highest value of the first weight, and of the second weight.

@@ -58,7 +58,7 @@ FORMULAS = {  # z, where the name of the row is not how it is written
 
 
 def derived():
-    """Return a dict from the name of each row of ops.py to the lesson that derives the row.
+    """Return a dict that maps the name of each row of ops.py to the lesson that derives the row.
 
     A lesson is a string such as "03", or None for a row whose heading in ops.py names no lesson.
     The rows are in the order of ops.py.

@@ -470,7 +470,7 @@ def yours_or_ours(name, answer, **names):
 
 
 def registered():
-    """Import the exercises of every lesson and return a dict from lesson number to module.
+    """Import the exercises of every lesson and return a dict that maps lesson numbers to modules.
 
     A lesson number is a string of two digits, such as "03".
     """

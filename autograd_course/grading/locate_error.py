@@ -150,7 +150,7 @@ _parsed = lru_cache(maxsize=512)(ast.parse)
 
 @lru_cache(maxsize=512)
 def _defined(code):
-    """Return a dict from the name of each function and class in `code` to its syntax tree."""
+    """Return a dict that maps the name of each function and class in `code` to its syntax tree."""
     found = {}
     for line in _parsed(code).body:
         if isinstance(line, (ast.FunctionDef, ast.ClassDef)):
@@ -188,7 +188,7 @@ def _body(node):
 
 @lru_cache(maxsize=512)  # called repeatedly for the same trees
 def _names(node):
-    """Return a dict from each name that is bound in a node to its number, counted from 0.
+    """Return a dict that maps each name that is bound in a node to its number, counted from 0.
 
     The arguments come first, followed by all assigned names in the order of the text.
     """
@@ -203,7 +203,7 @@ def _names(node):
 
 
 def _translated(mine, other):
-    """Return a dict from each name bound in `mine` to the name with the same number in `other`.
+    """Return a dict that maps names bound in `mine` to the names with the same numbers in `other`.
 
     A name for which `other` has no number is left out.
     """

@@ -129,8 +129,8 @@ def same_line(mine, row=None, argument=0):
     Parameters
     ----------
     mine : callable or dict
-        The learner's rule, or a dict from rows to lists of rules, one for each argument. A None in
-        the list stands for an argument without a rule, such as the condition of `where`.
+        The learner's rule, or a dict that maps rows to lists of rules, one for each argument. A
+        None in the list stands for an argument without a rule, such as the condition of `where`.
     row : Primitive, optional
         The row to which a single rule belongs, such as ag.multiply.
     argument : int
@@ -714,7 +714,7 @@ def _convention(mine, letters, keywords):
 
 
 def _roles(function, how, letters, keywords):
-    """Return a dict from each variable name in a rule to a name that all learners share.
+    """Return a dict that maps each variable name in a rule to a name that all learners share.
 
     A parameter is mapped to the library's letter for it, and a local variable to a number, such as
     "own 0". `how` is the result of `_convention`.

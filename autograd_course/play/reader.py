@@ -490,7 +490,7 @@ def _is_key(value):
 
 
 def _libraries(lines):
-    """Return a dict from each name that `lines` import to its library.
+    """Return a dict that maps each name that `lines` import to its library.
 
     After `import scipy as sp`, for example, the name is sp. Modules that the playground
     supports are left out.
@@ -582,7 +582,7 @@ def literal(node, known=(), own=()):
 def _functions(statements):
     """Return the parameters of the functions that the text defines with `def` or lambda.
 
-    The result is a dict from the name of each function to an ast.arguments node.
+    The result is a dict that maps the name of each function to an ast.arguments node.
     """
     found = {}
     for statement in statements:

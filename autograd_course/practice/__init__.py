@@ -93,7 +93,7 @@ def last_lesson():
 
 
 def keys(lesson, kind=""):
-    """Return a dict from the key to the kind of each problem that needs no lesson after `lesson`.
+    """Return a dict that maps the keys of the problems for lessons up to `lesson` to their kinds.
 
     For example, the key "walk.paths" has the kind "walk".
 

@@ -35,7 +35,7 @@ TOO_LONG = {"gelu", "clip"}  # too long for one line, or nearly the same as `whe
 
 
 def _keys():
-    """Return a dict from the key of each rule that fits on one line to the lesson that derives it.
+    """Return a dict that maps the keys of rules that fit on one line to the lessons that derive them.
 
     A key such as "rule.multiply.x" names an operation and an input.
     """

@@ -37,16 +37,16 @@ class Question:
     question : str
         The question as Markdown.
     answer : object
-        The right answer, or a dict from the label of each part to the right answer for a question
-        with several parts. The type of the answer decides how the learner enters it: a number is
-        typed, a tuple is typed as a shape, a list is typed as a row of numbers, a bool is chosen
-        from yes and no, and a str is chosen from `choices`. None means that the learner enters
-        nothing.
+        The right answer, or a dict that maps the label of each part to the right answer for a
+        question with several parts. The type of the answer decides how the learner enters it: a
+        number is typed, a tuple is typed as a shape, a list is typed as a row of numbers, a bool is
+        chosen from yes and no, and a str is chosen from `choices`. None means that the learner
+        enters nothing.
     reveal : str
         Markdown that begins with the answer and gives the reason.
     choices : list of str, dict or None
-        The choices for an answer of type str. For a question with several parts, a dict from the
-        label of each part with such an answer to the list of its choices.
+        The choices for an answer of type str. For a question with several parts, a dict that maps
+        the label of each part with such an answer to the list of its choices.
     tolerance : float or None
         The largest absolute difference at which a number is still right. The default, None, means
         0.2 % of the answer.

@@ -99,9 +99,9 @@ def statements(file, folder=HOME):
 def _read(file, folder):
     """Parse a file, and return its syntax tree and the place of each Statement in the tree.
 
-    The places are a dict from Statement to (body, node), where `node` is its node in the tree and
-    `body` is the list of statements that contains this node. A call to `__step__` is added to the
-    start of every loop in the tree, to count its iterations.
+    The places are a dict that maps Statement to (body, node), where `node` is its node in the tree
+    and `body` is the list of statements that contains this node. A call to `__step__` is added to
+    the start of every loop in the tree, to count its iterations.
     """
     text = (folder / f"{file}.py").read_text(encoding="utf-8")
     lines, tree, found, loops = text.splitlines(), ast.parse(text), {}, []

@@ -50,9 +50,9 @@ class Deletion:
     reveal : str
         Markdown that begins with the answer.
     shown : dict or str
-        For a question with choices, a dict from each choice to a part of the program of a contract.
-        Without the statement, only the contract of the right choice is broken. For any other
-        question, a part of the program of the contract whose result is the answer.
+        For a question with choices, a dict that maps each choice to a part of the program of a
+        contract. Without the statement, only the contract of the right choice is broken. For any
+        other question, a part of the program of the contract whose result is the answer.
     """
 
     where: str

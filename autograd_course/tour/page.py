@@ -401,7 +401,7 @@ def _noticed(statement):
 
 
 def noticed(statement):
-    """Return a dict from the text of each statement to a test that fails without this statement.
+    """Return a dict that maps the text of each statement to a test that fails without it.
 
     The statements are those of the function, method or class that contains `statement`, and the
     tests are given by name. The dict is read from the file that `make mutate` writes.

@@ -162,7 +162,7 @@ def read(output, gradients=True, called=None):
 
 
 def variables():
-    """Return a dict from name to value of the variables in the code that called the library.
+    """Return the variables in the code that called the library, as a dict that maps names to values.
 
     Local variables come first, and then global variables.
     """
@@ -174,10 +174,10 @@ def variables():
 
 
 def names_in(variables):
-    """Return a dict from the id of each Tensor in `variables` to its name.
+    """Return a dict that maps the id of each Tensor in `variables` to its name.
 
-    `variables` is a dict from name to value. A Tensor with several names gets the first name. Names
-    that start with _ are ignored.
+    `variables` is a dict that maps names to values. A Tensor with several names gets the first name.
+    Names that start with _ are ignored.
     """
     found = {}
     for name, value in list(variables.items()):
@@ -309,7 +309,7 @@ def describe(nodes, gradients=True):
 
 
 def names(nodes):
-    """Return a dict from the key of each node of a graph to its name.
+    """Return a dict that maps the key of each node of a graph to its name.
 
     A node without a name is called n1, n2 and so on, and a constant is called by its value.
     """
@@ -371,7 +371,7 @@ def _params(node):
 
 
 def _titles(nodes, constant=brief):
-    """Return a dict from the key of each card of a graph to its title.
+    """Return a dict that maps the key of each card of a graph to its title.
 
     The title of a leaf is its name, such as "x". The title of a result is, for example, "z = x + y", or
     "z = +" if its inputs take too much room. An input without a name is written as the expression that
@@ -426,7 +426,7 @@ ENTRY = "entry"  # the point at which that line enters a row
 
 
 def _sizes(nodes):
-    """Return a dict from the key of each card of a graph to its width and height in px.
+    """Return a dict that maps the key of each card of a graph to its width and height in px.
 
     A card has room for a gradient if a gradient can arrive at its node.
     """

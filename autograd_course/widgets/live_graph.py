@@ -176,9 +176,9 @@ def entry(name, index):
 def _entries(arrays):
     """Return the array entries that the user can change.
 
-    The result is a dict from the label of an entry, such as "x[0, 1]", to the array's name and the
-    index. `arrays` is a dict from name to array. Integer arrays are left out, and only the first
-    MOVABLE entries of an array are included.
+    The result is a dict that maps the label of an entry, such as "x[0, 1]", to the array's name and
+    the index. `arrays` is a dict that maps names to arrays. Integer arrays are left out, and only the
+    first MOVABLE entries of an array are included.
     """
     return {
         entry(name, index): (name, index)
@@ -192,7 +192,7 @@ def _movers(arrays, entries):
     """Return the two controls that choose an entry of the arrays and change its value.
 
     The result is a dict of keyword arguments for `explore`, which is empty if there are no entries.
-    `arrays` is a dict from name to array, and `entries` is the result of `_entries`.
+    `arrays` is a dict that maps names to arrays, and `entries` is the result of `_entries`.
     """
     if not entries:
         return {}
@@ -208,8 +208,8 @@ def _movers(arrays, entries):
 def _move(arrays, entries, values):
     """Return the arrays with the chosen entry changed, and a list of lines about the change.
 
-    `arrays` is a dict from name to array, `entries` is the result of `_entries`, and `values` holds
-    the values of all controls. The given arrays are not changed.
+    `arrays` is a dict that maps names to arrays, `entries` is the result of `_entries`, and `values`
+    holds the values of all controls. The given arrays are not changed.
     """
     if not entries:
         return arrays, []
@@ -295,9 +295,9 @@ CALL = nn.Module.__call__.__code__
 def _watched(f, args, kwargs):
     """Call `f(*args, **kwargs)`, and return (result, variables, calls).
 
-    `variables` is a dict from name to value, of the local variables of `f` when it returned. `calls`
-    lists the calls to modules as (module, start, end), outermost first. A Tensor was computed in such
-    a call if its number is between `start` and `end`.
+    `variables` is a dict that maps names to values, of the local variables of `f` when it returned.
+    `calls` lists the calls to modules as (module, start, end), outermost first. A Tensor was
+    computed in such a call if its number is between `start` and `end`.
     """
     before, here = sys.getprofile(), sys._getframe()
     inner, started, calls = {}, [], []
@@ -322,9 +322,9 @@ def _watched(f, args, kwargs):
 
 
 def _paths(variables):
-    """Return a dict from the id of each module and parameter among the variables to its path.
+    """Return a dict that maps the id of each module and parameter among the variables to its path.
 
-    A path is, for example, "model.layers.0". `variables` is a dict from name to value.
+    A path is, for example, "model.layers.0". `variables` is a dict that maps names to values.
     """
     modules = [
         (name, value)
@@ -476,7 +476,7 @@ def _fold(nodes, call, born):
 
 
 def _picture(run, notes, opened, shown):
-    """Draw a Run, and return the Picture and a dict from each control to its list of choices.
+    """Draw a Run, and return the Picture and a dict that maps each control to its list of choices.
 
     The first choice of each control is the initial one.
 

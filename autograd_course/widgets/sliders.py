@@ -71,7 +71,7 @@ class Explorer(widgets.VBox):
     """
 
     def positions(self):
-        """Return a dict from the name of each control to a list of all its values, in order.
+        """Return a dict that maps the name of each control to a list of all its values, in order.
 
         For a widget that the caller passed to `explore`, the dict has None in place of a list,
         unless the widget is a slider or has a list of choices.
@@ -79,7 +79,7 @@ class Explorer(widgets.VBox):
         return {name: _positions(control) for name, control in self.sliders.items()}
 
     def values(self):
-        """Return a dict from the name of each control to its current value."""
+        """Return a dict that maps the name of each control to its current value."""
         return {name: _value(control) for name, control in self.sliders.items()}
 
     def _repr_mimebundle_(self, **options):

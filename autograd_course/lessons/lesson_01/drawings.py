@@ -73,7 +73,7 @@ def secant_and_errors(f, x, h, slope, hs, errors, bet=None):
     hs : sequence of float
         All steps, in descending order.
     errors : dict of str to sequence of float
-        A dict from the name of each method to its errors, one for each step in `hs`. The first
+        A dict that maps the name of each method to its errors, one for each step in `hs`. The first
         method, that of the secant, is marked with circles. The other methods are marked with
         squares.
     bet : float, optional

@@ -60,7 +60,7 @@ def from_lesson_05():
 
 
 def _stubs(path):
-    """Return a dict from the name of each exercise to the code in its answer cell.
+    """Return a dict that maps the name of each exercise to the code in its answer cell.
 
     `path` is the path of the notebook. The dict is empty if there is no such file.
     """

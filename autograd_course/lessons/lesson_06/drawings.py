@@ -92,7 +92,7 @@ def courses(lines, title, powers, dots=()):
     Parameters
     ----------
     lines : dict of str to tuple
-        A dict from the name of each line, at most three, to its pair (steps, errors).
+        A dict that maps the name of each line, at most three, to its pair (steps, errors).
     title : str
         Title of the picture.
     powers : tuple of int
@@ -183,10 +183,10 @@ def _short(x):
 
 
 def _walked(values, edges):
-    """Return a dict from the name of each value to the gradient of the last value with respect to this value.
+    """Return the gradients of the last value with respect to all values, as a dict by name.
 
-    `values` is a dict from name to value, with inputs before their users, and `edges` is a list of
-    tuples (input, user, local gradient).
+    `values` is a dict that maps names to values, with inputs before their users, and `edges` is a
+    list of tuples (input, user, local gradient).
     """
     gradients = dict.fromkeys(values, 0.0) | {list(values)[-1]: 1.0}
     for z in reversed(values):

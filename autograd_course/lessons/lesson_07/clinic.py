@@ -212,8 +212,8 @@ class Patient:
 
     `engine` is the class with the fault, `method` is the name of its faulty method, and the texts
     `symptom`, `writeup`, `cause` and `check` are shown on the patient's card. `shows` is a dict
-    from the name of each check that the engine fails to the result of the check. `caught` is True
-    if a gradient check at typical values finds the fault.
+    that maps the name of each check that the engine fails to the result of the check. `caught` is
+    True if a gradient check at typical values finds the fault.
     """
 
     engine: type
@@ -501,11 +501,11 @@ EXAMINATIONS = {
 
 
 def sheet(Engine, examinations=EXAMINATIONS):
-    """Return a dict from the name of each check to the result that `Engine` produces.
+    """Return a dict that maps the name of each check to the result that `Engine` produces.
 
     The result is a number or an array, or the name of the error if the check raises one.
-    `examinations` is a dict from the name of each check to a tuple. The last item of the tuple is a
-    function that takes an engine and returns the result.
+    `examinations` is a dict that maps the name of each check to a tuple. The last item of the tuple
+    is a function that takes an engine and returns the result.
     """
     found = {}
     for name, (_, _, ask) in examinations.items():
@@ -519,7 +519,7 @@ def sheet(Engine, examinations=EXAMINATIONS):
 def fails(name, shown, examinations=EXAMINATIONS):
     """Return True if `shown` is not the right result of the check called `name`.
 
-    `examinations` is a dict from the name of each check to a tuple (description, right result,
+    `examinations` is a dict that maps the name of each check to a tuple (description, right result,
     function that runs the check).
     """
     return not agree(shown, examinations[name][1])

@@ -250,8 +250,8 @@ def in_line(value):
 def ward(sheets, of=clinic):
     """Draw a table with a row for each check and a column for each engine.
 
-    `sheets` is a dict from the letter of each engine to its results, as `sheet` returns them. A
-    wrong result has a frame in the table, and a ✗ in the text version. `of` is the module that
+    `sheets` is a dict that maps the letter of each engine to its results, as `sheet` returns them.
+    A wrong result has a frame in the table, and a ✗ in the text version. `of` is the module that
     defines the checks, EXAMINATIONS and `fails`.
     """
     words, right_cell = (

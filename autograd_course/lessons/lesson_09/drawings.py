@@ -251,7 +251,7 @@ def jacobian(J, B):
 def ward(sheets):
     """Draw a table of the checks for array engines, with a column of results for each engine.
 
-    `sheets` is a dict from the name of each engine to its results, as `sheet` returns them.
+    `sheets` is a dict that maps the name of each engine to its results, as `sheet` returns them.
     """
     return lesson_07.ward(sheets, of=array_ward)
 

@@ -136,7 +136,7 @@ def neurons(weights, titles):
 def scores(named, chance=None):
     """Draw the accuracy of each model on the training set and on held-out scans, as two bars.
 
-    `named` is a dict from the name of each model to its pair (training accuracy, held-out
+    `named` is a dict that maps the name of each model to its pair (training accuracy, held-out
     accuracy), with numbers from 0 to 1. `chance` is the accuracy of guessing, drawn as a dotted
     line unless it is None.
     """

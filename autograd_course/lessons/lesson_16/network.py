@@ -57,7 +57,7 @@ class Run:
     """Hold the result of gradient descent at one learning rate.
 
     `lr` is the learning rate, `losses` has the loss before each step and at the end, `curvatures`
-    is a dict from some of the steps to the largest curvature λmax, and `end` holds the final
+    is a dict that maps some of the steps to the largest curvature λmax, and `end` holds the final
     weights.
     """
 

@@ -13,7 +13,7 @@ from ...drawing.picture import Picture, svg
 def shares(parts, most):
     """Draw a horizontal bar for each entry of `parts`, on a scale that ends at `most` MB.
 
-    `parts` is a dict from the name of each part to its memory in MB.
+    `parts` is a dict that maps the name of each part to its memory in MB.
     """
     plot = Axes((220, 12, 270, 40 * len(parts)), (0, most), (0, 1))
     plot.frame([(x, words) for x, words in ticks(0, most)], [], "MB", "")
@@ -54,8 +54,8 @@ def _bar(plot, top, high, pieces, name, words):
 def trade(found):
     """Draw the cost of each method in memory and in time.
 
-    `found` is a dict from the name of each method to its pair (peak memory in MB, number of steps
-    run).
+    `found` is a dict that maps the name of each method to its pair (peak memory in MB, number of
+    steps run).
     """
     memory, time = (max(pair[i] for pair in found.values()) for i in (0, 1))
     above, below = (

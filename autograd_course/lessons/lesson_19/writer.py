@@ -28,7 +28,7 @@ def decode(numbers, letters):
 class Writer:
     """Predict the next letter from the last `context` letters.
 
-    `letters` is a str of all letters, and `p` is a dict from names to parameters.
+    `letters` is a str of all letters, and `p` is a dict that maps names to parameters.
     """
 
     def __init__(self, letters, width=64, context=32, blocks=2, heads=4, seed=0):

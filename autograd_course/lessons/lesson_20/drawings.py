@@ -33,7 +33,7 @@ class Line:
 class Columns:
     """Hold the lines of a program, and for each name the place of the last line that needs its value.
 
-    `until` is a dict from each name to this place, counted from 0. A result of the program is
+    `until` is a dict that maps each name to this place, counted from 0. A result of the program is
     needed beyond the last line.
     """
 

@@ -60,8 +60,8 @@ def trace(f, noted=Noted, **inputs):
 class Program:
     """Hold the lines of a recorded program, the names of its results, and the inputs at which it was recorded.
 
-    Each line is (name, function, inputs), and `inputs` is a dict from names to values. A call runs
-    the program at new inputs, given as keywords.
+    Each line is (name, function, inputs), and `inputs` is a dict that maps names to values. A call
+    runs the program at new inputs, given as keywords.
     """
 
     lines: list
