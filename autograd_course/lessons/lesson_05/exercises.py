@@ -146,7 +146,7 @@ NUMBERS = "x and y are Values. Multiply their numbers: x.data * y.data."
     difficulty="easy",
     importance=3,
     question="""
-        Write `multiply(x, y)` in the form of `add`. It returns one new Value, made from three things: the product of the two numbers,
+        Write `multiply(x, y)`, modelled on `add`. It returns one new Value, made from three things: the product of the two numbers,
         the two inputs, and a local gradient for each input, in the same order.""",
     stub="""
         def multiply(x, y):
@@ -257,7 +257,7 @@ def multiply(answer):
             hints=[
                 (
                     (a, y.data),
-                    "The two are swapped: how far z moves with x is the other factor, y.",
+                    "The two are swapped: the local gradient of x is the other factor, y.",
                 ),
                 ((1.0, 1.0), "Those are the local gradients of add."),
                 ((), "Pass the two local gradients to Value too: here a result stores numbers."),
@@ -287,14 +287,17 @@ def multiply(answer):
             0.0,
             tried=f"the .grad of the result of {call}",
             hints=[
-                (1.0, "There was no backward pass yet: .grad stays 0, and backward will fill it.")
+                (
+                    1.0,
+                    "There has been no backward pass yet: .grad stays 0, and backward will fill it.",
+                )
             ],
         )
         if z.number in (x.number, y.number):
             raise Wrong(
                 f"the .number of the result of {call}",
                 "the number of an input",
-                "a number of its own",
+                "its own number",
                 "Each Value gets its .number when it is created, and order sorts by .number: do not change it.",
             )
         if answer(x, y) is z:
@@ -465,7 +468,7 @@ def _seven_arrivals():
     difficulty="medium",
     importance=3,
     question="""
-        Write `order(output)`. It returns a list of the output itself and all Values that it was made from, directly or indirectly.
+        Write `order(output)`. It returns a list that contains the output itself and all Values that it was made from, directly or indirectly.
         Each Value appears once, after all its users. There are two jobs: find the Values, then sort them. The first is
         started for you.""",
     stub="""
@@ -616,7 +619,7 @@ SLIPS = {
         ["'str' object is not callable", "'int' object is not callable"],
         "key must be a function that returns what to sort by: key=lambda value: value.number.",
     ),
-    "name 'number' is not defined": "Every Value has a number of its own: key=lambda value: value.number.",
+    "name 'number' is not defined": "Every Value has its own number: key=lambda value: value.number.",
     "pop expected at least 1 argument": "Name the entry to take out: ledger.pop(value), once at each visit.",
     "values to unpack": "A leaf has no inputs, and a Value may have one, or three: go through all of them in a loop.",
     "'float' and 'Value'": "A Value is not a number. zip(value.inputs, value.locals) pairs each input with its local gradient.",
@@ -911,7 +914,7 @@ def _expect_everywhere(answer):
         (
             _equal_numbers,
             (2.5, 5.75, 6.0, 10.25, 10.5),
-            "a and b have the same number. Each needs an entry of its own, so the keys must be Values.",
+            "a and b have the same number. Each needs its own entry, so the keys must be Values.",
         ),
         (
             _seven_arrivals,
@@ -974,7 +977,11 @@ FIRST = {  # the gradients of x, y and w in the first graph -> the hint
     ): "You multiply g by the value of the input. Multiply it by the local gradient, from value.locals.",
     (0, 0, 0): NOTHING,
     (-1, -1, 6): "An entry begins at 0.0, ledger.get(x, 0.0), and you add g times local to it.",
-    (3, 3, 5): "The sizes are right. Where is the sign? A gradient may be negative.",
+    (
+        3,
+        3,
+        5,
+    ): "The absolute values are right, but the signs are missing. A gradient may be negative.",
     (
         0,
         0,
@@ -1041,7 +1048,7 @@ recall(
     "05",
     [
         Question(
-            "In $z = \\tanh x$, what is $\\partial z/\\partial x$, written with z alone? (Lesson 04)",
+            "In $z = \\tanh x$, what is $\\partial z/\\partial x$ in terms of z alone? (Lesson 04)",
             "1 − z²",
             """
         **1 − z²**. It is 1 where z is 0, and it approaches 0 as z approaches 1 or −1.
@@ -1049,13 +1056,13 @@ recall(
             choices=["1 − z²", "z²", "1 − z"],
         ),
         Question(
-            "Two paths lead from x to L. One contributes 10, the other −4. What is the gradient of x? (02)",
+            "Two paths lead from x to L. One contributes 10, and the other −4. What is the gradient of x? (02)",
             6.0,
             """
         **6**. Multiply along each path, and add over the paths.""",
         ),
         Question(
-            "$z = x \\cdot y$, with x = 3 and y = −2, and the upstream gradient is g = 10. What is the gradient of x? (03)",
+            "For $z = x \\cdot y$ with x = 3 and y = −2, the upstream gradient is g = 10. What is the gradient of x? (03)",
             -20.0,
             """
         **−20**: the upstream gradient times the local gradient, which is the other factor: 10 · (−2).""",
@@ -1066,7 +1073,7 @@ recall(
 prediction(
     "05.early",
     question="""
-        Suppose b goes first: it sends on the gradient that has arrived so far, and does not get a second turn. Then c goes. Which number arrives at a?""",
+        Suppose b goes first: it sends on the gradient that has arrived so far, and does not get a second turn. Then c goes. What number arrives at a?""",
     answer=14.0,
     reveal="""
         **14**: b has 7, so it sends 7 · 2. Only then does c send its 6 to b, and b does not get another turn to send it on. The right
@@ -1083,7 +1090,10 @@ derivation(
             "the power rule: the 2 and the ½ cancel",
             letters="ŷ y",
             mistakes=(
-                ("y - ŷ", "If ŷ is above y, a larger ŷ raises L. So which sign has the gradient?"),
+                (
+                    "y - ŷ",
+                    "If ŷ is above y, a larger ŷ raises L. So which sign does the gradient have?",
+                ),
                 ("2 (ŷ - y)", "The ½ in front of the square cancels the 2."),
                 ("(ŷ - y)^2 / 2", "That is L itself. What is its derivative with respect to ŷ?"),
             ),
@@ -1122,7 +1132,7 @@ derivation(
                 ),
                 (
                     "(ŷ - y) (1 - ŷ^2) (x + b)",
-                    "b is added, not multiplied by w, so it adds nothing to the local gradient.",
+                    "b is added, not multiplied by w, so it contributes nothing to the local gradient.",
                 ),
                 (
                     "(ŷ - y) x",
@@ -1143,7 +1153,7 @@ prediction(
         second call x.grad should be 24. What is it?""",
     answer=36.0,
     reveal="""
-        **36**, which is three times 12 although there were two calls. After the first call, c still held a 3. The second call added
+        **36**, which is three times 12, although there were only two calls. After the first call, c still held a 3. The second call added
         another 3, so c sent 6 · 4 = 24 instead of 12. So the fault is in c, an intermediate value whose gradient you did not even need.""",
 )
 
@@ -1151,7 +1161,7 @@ prediction(
     "05.paths",
     question="""
         x is doubled n times by x = x + x. A program follows every path, at a million paths per second. What is the largest n
-        that it finishes within a day? (Ten doublings give about a thousand paths.)""",
+        for which it finishes within a day? (Ten doublings give about a thousand paths.)""",
     answer=36.0,
     tolerance=3.0,
     reveal="""
