@@ -153,7 +153,7 @@ function cell(box, place) {
         box.classList.add("live-verdict");
     }
     for (const note of one.output.querySelectorAll("[data-live]"))      // it named JupyterLab, for pages that run nothing
-        note.textContent = note.dataset.live;
+        note.textContent = note.dataset.live.replace("press Answer", `press ${does}`);
     one.before = [...one.output.childNodes];
     if (kept) {
         show(one, kept.text);

@@ -509,6 +509,9 @@ def test_a_page_that_runs_names_its_own_buttons(visit):
     page = visit("00_start_here")
     outputs = page.locator(".code_cell .output_wrapper").all_text_contents()
     assert "press Run" in "".join(outputs) and "JupyterLab" not in "".join(outputs)
+    assert "series of problems, press Answer" in "".join(outputs)
+    problems = visit("practice").locator(".code_cell .output_wrapper").first.text_content()
+    assert "series of problems, press Run" in problems, "its code is shown, and its button is Run"
     (name,) = page.evaluate("""[...document.querySelectorAll(".code_cell")].filter(cell =>
         cell.querySelector("[data-source^='progress(']")).map(cell => cell.id.replace("cell-id=", ""))""")
     assert "Nothing has been recorded yet." in press(page, name, "Run")
