@@ -147,7 +147,7 @@ class compile:
         try:
             out = program.run(leaves)
         except NegativeClass:  # until now, cross_entropy has ignored no target: record it again
-            del self.programs[key]
+            self.programs.pop(key, None)  # another thread may have done so
             return self(*args, **kwargs)
         except Exception as error:
             self.f(*args, **kwargs)  # if the arguments are wrong, f raises its own error here
