@@ -246,7 +246,7 @@ def source(engine, method):
 SQUARED = Patient(
     Squared,
     "tanh",
-    "The gradients have the right sign and the wrong size.",
+    "The gradients have the right sign but the wrong size.",
     "the tutorial with the trace",
     "the derivative of tanh is taken as z², not 1 − z²",
     "It fails, except at z² = ½.",
@@ -325,7 +325,7 @@ PATIENTS = {
         "It returns a number where the gradient is undefined.",
         "the tutorial with the trace",
         "the logarithm is taken of |x|",
-        "It passes for positive bases. For a negative base, the gradient of the exponent is undefined, but this engine returns a number.",
+        "It passes for positive bases. If the base is negative, the gradient of the exponent is undefined, but this engine returns a number.",
         {"none": 9 * math.log(3)},
     ),
 }

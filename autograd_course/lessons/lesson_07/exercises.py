@@ -23,13 +23,13 @@ recall(
             "**12**. Gradients accumulate until you reset them.",
         ),
         Question(
-            "x is doubled ten times by x = x + x. How many paths lead from x to the end, and how many visits does your engine of lesson "
+            "x is doubled ten times by x = x + x. How many paths lead from x to the final value, and how many visits does your engine of lesson "
             "05 make? (05)",
             {"paths": 1024, "visits": 11},
             "**1,024** paths: 2 · 2 · …, ten times. **11** visits: one for each of the eleven Values.",
         ),
         Question(
-            "The two rules of multiply are swapped by mistake. You check at x = y = 3. Does the check fail? (03)",
+            "The two rules of multiply are swapped by mistake, and you check them at x = y = 3. Does the check fail? (03)",
             False,
             "**No.** Both rules give 3 there. A check at one lucky point proves little.",
         ),
@@ -91,7 +91,7 @@ card(
     difficulty="easy",
     importance=1,
     question="""
-        **Fool the check.** Find a number x at which a check of tanh passes with the published rule, because both rules agree there:
+        **Fool the check.** Find a number x at which a check of tanh passes with the published rule because both rules agree:
         $z^2 = 1 - z^2$. Four digits are enough. (`np.arctanh(z)` returns the x whose tanh is z.)""",
     stub="""
         fooling_x = ...""",
@@ -114,7 +114,7 @@ card(
         (math.atanh(0.5), "That is arctanh of ½, but ½ is z². Take the square root first."),
         (
             math.tanh(math.sqrt(0.5)),
-            "That is the tanh of z. The other way round: which x has the tanh z?",
+            "That is the tanh of z. You need the inverse: which x has the tanh z?",
         ),
         (
             math.atan(math.sqrt(0.5)),
@@ -178,7 +178,7 @@ Z, WHOLE = (
     importance=1,
     question="""
         Fill in the blank of `cached(x, cache)`. It returns the same result as `x.gradient()`, but it stores the gradient of each value in the
-        dictionary `cache`, where `cache[x]` is the entry of x, so that each is computed only once. (`x.users` is a list of pairs: a local gradient, and the user z.)""",
+        dictionary `cache`, where `cache[x]` is the entry of x, so that each gradient is computed only once. (`x.users` is a list of pairs: a local gradient, and the user z.)""",
     stub="""
         def cached(x, cache):
             if x not in cache:
@@ -408,9 +408,9 @@ EVIDENCE = {
     minutes=5,
     difficulty="medium",
     importance=2,
-    question="Look only at the table, not at code: what is the fault in D, E, F and G? Give the number of the cause.\n\n"
+    question="Look only at the table, not at the code: what is the fault in D, E, F and G? Give the number of the cause.\n\n"
     + "\n".join(f"{number}. {cause}" for number, (cause, _) in enumerate(CAUSES, start=1))
-    + "\n\nTwo of the causes belong to none of the eight.",
+    + "\n\nTwo of the causes apply to none of the eight patients.",
     stub="""
         diagnosis = {"D": ..., "E": ..., "F": ..., "G": ...}""",
     hints=[
@@ -479,7 +479,7 @@ def diagnose(answer):
     difficulty="optional",
     importance=1,
     question="""
-        Here is the tanh of patient D as published, as a function. Fix the one faulty line, and replace the last `...` by z. (Each
+        Here is patient D's tanh as published, rewritten as a function. Fix the one faulty line, and replace the last `...` by z. (Each
         result needs a `rule`, a function of g that returns a tuple with the gradient of each input.)""",
     stub="""
         def fixed_tanh(x):
