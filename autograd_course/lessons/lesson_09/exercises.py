@@ -97,7 +97,7 @@ prediction(
 
 prediction(
     "09.shapes",
-    question="""Z = A @ B, with the upstream gradient g. Take g and B, each as it is or transposed, and multiply them in
+    question="""Z = A @ B, with the upstream gradient g. Take g and B, each either unchanged or transposed, and multiply them in
         either order. This gives eight products. If A, B and g are all (2, 2), how many of the eight are defined and have the
         shape of A? And how many if A is (2, 3), B is (3, 4) and g is (2, 4)?""",
     answer={"all (2, 2)": 8, "(2, 3) and (3, 4)": 1},

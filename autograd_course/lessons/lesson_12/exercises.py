@@ -56,7 +56,7 @@ prediction(
     "12.start",
     question="""A network takes 64 pixels, has 256 hidden neurons and returns 10 logits. It has not been trained yet, and
     receives a batch of 64 scans. What is the shape of the logits? What is the shape of the gradient of the
-        first layer's weight? And about how large is the loss, the mean of −log p(true class)?""",
+        first layer's weight? And what, approximately, is the loss, the mean of −log p(true class)?""",
     answer={"logits": (64, 10), "gradient": (256, 64), "loss": 2.303},
     tolerance=0.15,
     reveal="""The logits have the shape **(64, 10)**: a row for each scan and a column for each digit. The gradient has the
@@ -103,8 +103,8 @@ prediction(
 
 prediction(
     "12.hand",
-    question="""With digits held out at random, the score is about 98 %. This time hold out a *block of neighbours* in the file,
-        450 scans, and train on the rest. What happens to the score, averaged over four such blocks?""",
+    question="""With digits held out at random, the score is about 98 %. This time, hold out a block of 450 *neighbouring scans*
+    in the file, and train on the rest. What happens to the score, averaged over four such blocks?""",
     answer="about two points lower",
     choices=["higher", "about the same", "about two points lower", "about ten points lower"],
     reveal="""**Lower, by about two points**: most scans of a block seem to come from writers whom the network has never seen. The
@@ -728,7 +728,7 @@ def _share(model, images, labels):
         the last ones help little. There are two limitations. A score of 96 % on 360 digits has a standard error of 1.0
         percentage points, and the last two scores of the curve differ by less. And the numbers of steps differ: 400 at first,
         and 299 for all scans. With
-        40 epochs instead of 13, all scans give about 97 %: five more of the 360 are right, and none becomes wrong. So the
+        40 epochs instead of 13, all scans give about 97 %: five more of the 360 are read correctly, and none is newly misread. So the
         plateau may be partly due to too little training.""",
     why="If the curve is flat, more data may not help: first try to train longer.",
 )

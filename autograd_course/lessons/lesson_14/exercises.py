@@ -39,7 +39,7 @@ recall(
             ["their sum", "their mean", "the gradient of the last step", "their product"],
         ),
         Question(
-            "A network for ten digits has not been trained yet. About how large is its loss, the mean of "
+            "A network for ten digits has not been trained yet. What, approximately, is its loss, the mean of "
             "−log p at the true class? (12)",
             2.303,
             "−log(1/10) = log 10 ≈ **2.303**.",
@@ -80,7 +80,7 @@ prediction(
     right by one pixel. What percentage (0 to 100) of the moved scans does the MLP read correctly?""",
     answer=46,
     tolerance=12,
-    reveal="""About **46 %**. To an MLP the neighbour of a pixel is just another input. So a digit that is moved by one
+    reveal="""About **46 %**. To an MLP, the neighbour of a pixel is just another input. So a digit that is moved by one
         pixel uses other inputs, with other weights.""",
 )
 
