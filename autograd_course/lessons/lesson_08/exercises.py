@@ -174,7 +174,7 @@ prediction(
 prediction(
     "08.repeats",
     question="""Add three values to entries 0, 2 and 0 of an array: `out = np.zeros(3)`, and then `out[[0, 2, 0]] +=
-    np.array([100, 20, 3])`. What does out contain?""",
+        np.array([100, 20, 3])`. What does out contain?""",
     answer=[3, 0, 20],
     reveal="""**[3, 0, 20]**. The 100 is lost, despite the `+=`. NumPy reads `out[[0, 2, 0]]` once, adds, and then writes: 100 to
         entry 0, 20 to entry 2, and 3 to entry 0. So the last value written to entry 0 is the one that stays.""",

@@ -122,7 +122,7 @@ prediction(
 prediction(
     "10.sure",
     question="""Class 0 is the true one, and the logits are 0, 20 and 0: the model is confident, and wrong. What is the gradient
-    of the cross-entropy with respect to the three logits, to one decimal place? And what is its sum?""",
+        of the cross-entropy with respect to the three logits, to one decimal place? And what is its sum?""",
     answer={"gradient": [-1, 1, 0], "sum": 0},
     tolerance=0.05,
     reveal="""**[−1, 1, 0]**, because p is (0, 1, 0) to one decimal place, and onehot is (1, 0, 0). The sum is always **0**,
@@ -132,7 +132,7 @@ prediction(
 prediction(
     "10.thousand",
     question="""Three logits give the probabilities 0.7, 0.2 and 0.1. Add 1000 to all three. What is the probability of class 0
-    on paper? And what is it in floats, from `np.exp(x) / np.sum(np.exp(x))`?""",
+        on paper? And what is it in floats, from `np.exp(x) / np.sum(np.exp(x))`?""",
     answer={"on paper": 0.7, "in floats": "nan"},
     choices={"in floats": ["0.7", "1.0", "inf", "nan"]},
     reveal="""On paper still **0.7**: the factor $e^{1000}$ is in both the numerator and the denominator, so it cancels. In floats, **nan**: $e^{1000}$
@@ -956,7 +956,7 @@ def _right(x):
             m = np.max(x)
             return np.log(np.sum(np.exp(x - m))) + m""",
     explained="""Now the largest term is $e^0 = 1$. So, for any finite x, exp does not overflow, and the sum is at least 1, so
-    its log is finite.""",
+        its log is finite.""",
     why="It is the same number on paper, and in floats it works where the plain formula fails.",
     mistakes=[
         (

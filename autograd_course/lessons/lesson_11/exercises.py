@@ -48,7 +48,7 @@ prediction(
     answer={"always 1": 10, "1, −1, 1, −1, …": 0.526},
     tolerance=0.02,
     reveal="""**10** and **0.53**; the next cell derives both. Momentum makes gradients that agree ten times as large, and it
-    roughly halves gradients that alternate.""",
+        roughly halves gradients that alternate.""",
 )
 
 prediction(
@@ -69,7 +69,7 @@ prediction(
         start and the same lr. What happens to RMSprop's path?""",
     answer={"shape of v": (2,), "the path": "it stays the same"},
     choices={"the path": ["it oscillates more and more", "it diverges", "it stays the same"]},
-    reveal="""v has the shape **(2,)**, one number for each weight. And the path **stays the same**: the gradients of
+    reveal="""v has shape **(2,)**, one number for each weight. And the path **stays the same**: the gradients of
         w₂ become a hundred times as large, but so does √v, and RMSprop divides by √v.""",
 )
 

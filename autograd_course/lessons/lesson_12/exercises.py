@@ -49,18 +49,18 @@ prediction(
     answer="C",
     choices=["A", "B", "C"],
     reveal="""**C.** The pull of a point is 1 − p(true class). If the network is confident but wrong about a point, the pull is
-    almost 1. The points of A have only half this pull.""",
+        almost 1. The points of A have only half this pull.""",
 )
 
 prediction(
     "12.start",
     question="""A network takes 64 pixels, has 256 hidden neurons and returns 10 logits. It has not been trained yet, and
-    receives a batch of 64 scans. What is the shape of the logits? What is the shape of the gradient of the
+        receives a batch of 64 scans. What is the shape of the logits? What is the shape of the gradient of the
         first layer's weight? And what, approximately, is the loss, the mean of −log p(true class)?""",
     answer={"logits": (64, 10), "gradient": (256, 64), "loss": 2.303},
     tolerance=0.15,
-    reveal="""The logits have the shape **(64, 10)**: a row for each scan and a column for each digit. The gradient has the
-    shape of the weight, for a batch of any size: **(256, 64)**, a row for each hidden neuron and a column for
+    reveal="""The logits have shape **(64, 10)**: a row for each scan and a column for each digit. The gradient has the
+        shape of the weight, for a batch of any size: **(256, 64)**, a row for each hidden neuron and a column for
         each pixel.
 
         Before it has learned anything, the network gives each of the ten classes about 1/10. So the loss is about −log(1/10) =
@@ -83,12 +83,12 @@ prediction(
         "none",
     ],
     reveal="""Only **the last bias**. The hidden values are relu(0) = 0. The gradient of the last weight is a product with these
-    values, so it is 0. The gradient of the hidden layer is a product with the last weight, which is also 0. So both
+        values, so it is 0. The gradient of the hidden layer is a product with the last weight, which is also 0. So both
         weights stay 0, and no gradient reaches the first layer, not even after twenty epochs.
 
         What if everything starts at 0.2? In the first step only the last layer changes, because the gradient of a hidden neuron is
         0.2 times the sum of p − onehot, which is 0. From then on gradients flow. But every hidden neuron computes
-        the same value, gets the same gradient and makes the same step. So the neurons stay equal.""",
+        the same value, gets the same gradient and takes the same step. So the neurons stay equal.""",
 )
 
 prediction(
@@ -98,13 +98,13 @@ prediction(
     answer={"on the 200, in %": 100, "held out, in %": 10},
     tolerance=6,
     reveal="""**100 %** of the 200, because it memorises all the shuffled labels. Of the held-out scans, about **10 %**, no more
-    than by guessing: it has learned nothing about digits.""",
+        than by guessing: it has learned nothing about digits.""",
 )
 
 prediction(
     "12.hand",
     question="""With digits held out at random, the score is about 98 %. This time, hold out a block of 450 *neighbouring scans*
-    in the file, and train on the rest. What happens to the score, averaged over four such blocks?""",
+        in the file, and train on the rest. What happens to the score, averaged over four such blocks?""",
     answer="about two points lower",
     choices=["higher", "about the same", "about two points lower", "about ten points lower"],
     reveal="""**Lower, by about two points**: most scans of a block seem to come from writers whom the network has never seen. The
@@ -706,7 +706,7 @@ def _share(model, images, labels):
     question="""
         Write `held_out_accuracy(n)`: create `nn.MLP([64, 32, 10], rng=0)`, `train` it on the **first n** training scans
         for `20_000 // n` epochs, without jitter, and return its accuracy on **all the held-out** digits. (With fewer scans there
-        are more epochs, so each network makes a similar number of steps, from 299 to 400.)
+        are more epochs, so each network takes a similar number of steps, from 299 to 400.)
 
         Before you run it, guess two numbers: by how many percentage points does the score rise from 50 to 100 scans, and by how
         many from 800 scans to all? Your curve appears below the hints, once the function returns a number.""",

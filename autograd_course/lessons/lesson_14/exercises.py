@@ -77,7 +77,7 @@ prediction(
 prediction(
     "14.moved",
     question="""An MLP, trained as in lesson 12, reads 97 or 98 of 100 held-out scans correctly. Now each scan is moved to the
-    right by one pixel. What percentage (0 to 100) of the moved scans does the MLP read correctly?""",
+        right by one pixel. What percentage (0 to 100) of the moved scans does the MLP read correctly?""",
     answer=46,
     tolerance=12,
     reveal="""About **46 %**. To an MLP, the neighbour of a pixel is just another input. So a digit that is moved by one
