@@ -52,7 +52,7 @@ def keepdims_lost(right, hint=Cause("shape: axis of 1 lost")):
 
 def multiplied(
     *routes,
-    hint="You multiplied the paths. Each path contributes to the change: do contributions multiply or add?",
+    hint="You multiplied the paths. Each path contributes to the change: are contributions multiplied or added?",
 ):
     return prod(routes), hint
 

@@ -125,7 +125,7 @@ SENTENCES = {
     "error: None as whole number": "Expected an integer, got None: is an axis None, or does a function that you call lack a return?",
     "error: None among numbers": "One of the numbers is None: a function that you call lacks a return.",
     "error: index": "An axis of length {1} has no index {0}. Python counts from 0, and −1 is the last index.",
-    "error: list index": "Python counts from 0: the last of n entries has the index n − 1, or −1.",
+    "error: list index": "Python counts from 0: the last of n entries has index n − 1, or −1.",
     "error: number of indices": "Too many indices for the {0} axes that the array has here: {1}. x[i] reads an entry if there is one axis, and a row if there are two.",
     "error: shapes of @": "@ is the matrix product of two arrays. The last axis of the left array must be as long as the first axis "
     "of the right array (with more axes, the second to last). * multiplies entry by entry.",

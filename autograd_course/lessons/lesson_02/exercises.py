@@ -459,7 +459,7 @@ def hidden(answer):
         answer,
         -2.5,
         tried="the local gradient at the question mark",
-        shown="another number",
+        shown="a different number",
         hints=hidden.mistakes,
     )
 
@@ -549,4 +549,4 @@ def hidden(answer):
     ],
 )
 def routes(answer):
-    expect(answer, 36, tried="∂L/∂a at a = 2", shown="another number", hints=routes.mistakes)
+    expect(answer, 36, tried="∂L/∂a at a = 2", shown="a different number", hints=routes.mistakes)

@@ -252,7 +252,7 @@ def square(answer):
         answer,
         6,
         tried="the gradient of x in multiply(x, x), at x = 3",
-        shown="another number",
+        shown="a different number",
         hints=square.mistakes,
     )
 

@@ -324,7 +324,7 @@ PATIENTS = {
         "__pow__",
         "It returns a number where the gradient is undefined.",
         "the tutorial with the trace",
-        "the logarithm is taken of |x|",
+        "the logarithm is taken of |x|, not of x",
         "It passes for positive bases. If the base is negative, the gradient of the exponent is undefined, but this engine returns a number.",
         {"none": 9 * math.log(3)},
     ),

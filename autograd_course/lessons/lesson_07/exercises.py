@@ -634,7 +634,7 @@ def fixed_tanh(answer):
                 rtol=1e-13,
                 atol=1e-15,
                 tried=called,
-                shown="another number",
+                shown="a different number",
                 hints=[
                     (z * z, "That is z². The slope of tanh is 1 − z²."),
                     (1 - data * data, "That is 1 − x². The slope of tanh is 1 − z²."),
@@ -652,7 +652,7 @@ def fixed_tanh(answer):
             right,
             atol=1e-12,
             tried=tried,
-            shown=brief(right) if data == 0.5 else "another number",
+            shown=brief(right) if data == 0.5 else "a different number",
             hints=[
                 (
                     0.0,

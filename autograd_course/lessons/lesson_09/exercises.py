@@ -606,7 +606,7 @@ def square(answer):
         answer,
         np.array([[7, 11], [9, 13]]),
         tried="the gradient of A in L = sum of A @ A",
-        shown="another array of shape (2, 2)",
+        shown="a different array of shape (2, 2)",
         hints=square.mistakes,
     )
 
@@ -1132,6 +1132,6 @@ def _expect_gradients(name, Fixed, f, xs, hints):
             got,
             measured.round(6),
             tried=f"the sum of {name}: the gradient of the {slot} operand",
-            shown="another array",
+            shown="a different array",
             hints=hints,
         )

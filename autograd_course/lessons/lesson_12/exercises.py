@@ -796,7 +796,7 @@ def curve(answer):
             got,
             _share(knows, *digits()[2:]),
             tried=f"{tried}, where train makes two epochs, to be quick",
-            shown="another fraction",
+            shown="a different fraction",
             rtol=0,
             atol=1e-9,
             hints=[lambda got, right: _misread(n, knows, float(got), right)],

@@ -63,9 +63,9 @@ cases(
 cases(
     "02.hidden_edge",
     wrong=[
-        (-2.4, "none | expected  another number"),
-        (-3, "none | expected  another number"),
-        (float("nan"), "nan | expected  another number"),
+        (-2.4, "none | expected  a different number"),
+        (-3, "none | expected  a different number"),
+        (float("nan"), "nan | expected  a different number"),
         ((10, -4), "several numbers"),
     ],
     accepted=["-2.5", "-5 / 2", "np.float32(-2.5)", "np.array(-2.5)", "10.0 / (2 * -2)"],
@@ -75,9 +75,9 @@ cases(
     "02.routes",
     wrong=[
         (Tensor(900.0), "own: Put a = 2 first"),
-        (35.9, "none | expected  another number"),
+        (35.9, "none | expected  a different number"),
         ((12, 24), "several numbers"),
-        (float("inf"), "none | expected  another number"),
+        (float("inf"), "none | expected  a different number"),
     ],
     accepted=[
         "36",

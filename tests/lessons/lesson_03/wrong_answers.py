@@ -8,9 +8,9 @@ from autograd_course.lessons.lesson_03.exercises import SUBTRACT_X, SUBTRACT_Y
 cases(
     "03.square",
     wrong=[
-        (6.1, "none | another number"),
+        (6.1, "none | a different number"),
         ((3, 3), "several numbers"),
-        (float("nan"), "nan | another number"),
+        (float("nan"), "nan | a different number"),
     ],
     accepted=["6", "2 * 3.0", "ag.grad(lambda x: ag.multiply(x, x))(3.0)", "np.float32(6)"],
 )
