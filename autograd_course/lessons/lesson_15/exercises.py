@@ -787,8 +787,7 @@ def _job(number, hint):
         job_b = "backward"       # 1 sweep; forward 500
         job_c = "forward"        # 1 sweep: v is the tangent; backward 300""",
     explained="""
-        Job C does not need J itself. For $J^\\top u$ of one given u, one backward sweep would do. (Backward
-        mode has a detour to Jv: `pull` is a function of u that returns $J^\\top u$, and a backward sweep through `pull` turns
+        Job C does not need J itself. For $J^\\top u$ with one given u, one backward sweep is enough. (Backward mode can compute Jv by a detour: `pull` is a function of u that returns $J^\\top u$, and a backward sweep through `pull` turns
         v into Jv.)""",
     why="Count what needs a sweep of its own: inputs in forward mode, outputs in backward mode.",
     mistakes=[

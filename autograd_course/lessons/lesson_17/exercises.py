@@ -196,8 +196,7 @@ def _slope(x):
     difficulty="medium",
     importance=1,
     question="""
-        **Memory golf.** $\\text{silu}(x) = x \\cdot \\sigma(x)$ has the slope $\\sigma(x)\\,(1 + x\\,(1 -
-        \\sigma(x)))$. Written as `x / (1 + ag.exp(-x))`, silu leaves four arrays on the tape. Written as `x *
+        **Memory golf.** $\\text{silu}(x) = x \\cdot \\sigma(x)$ has slope $\\sigma(x)\\,(1 + x\\,(1 - \\sigma(x)))$. Written as `x / (1 + ag.exp(-x))`, silu leaves four arrays on the tape. Written as `x *
         ag.sigmoid(x)`, it leaves two. Write a `silu` of a Tensor that leaves only one, its result. Make an op of your own with
         `ag.elementwise(function, rule)`, as in lesson 14: `function` takes x, and `rule` takes g, z and x.""",
     stub="""
@@ -693,8 +692,7 @@ def _whole(answer, step, x):
         conv_relu_pool = ...""",
     hints=[
         "Everything that these layers held is freed, except for the last result.",
-        "The Conv2d holds 16.8: an array of 8.4 before the bias is added, and one after. Wrapped alone, it "
-        "holds the second.",
+        "The Conv2d holds 16.8: an array of 8.4 before the bias is added, and one after. If wrapped alone, it holds only the second.",
         (
             "Help: I get 16.8 for the first",
             "Its result stays, because the next layer reads it: 8.4 of the 16.8.",

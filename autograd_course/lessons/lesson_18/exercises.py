@@ -113,9 +113,7 @@ CANCEL = (
         "`.max(axis=(…, …))`: of the shape (T, m, T, d), keep the two axes of length T.",
         (
             "Help: why not one gradient for each position?",
-            "A gradient is the gradient of a scalar, so you would have to add up the outputs of a position first. Then "
-            "derivatives of opposite sign cancel. If the outputs come from a softmax, they add up to 1 for every input. So "
-            "all derivatives of their sum are 0, and the leak is not found.",
+            "A gradient needs a scalar, so you would first have to add up the outputs of a position. Then derivatives of opposite sign can cancel. If the outputs come from a softmax, they add up to 1 for every input. So all derivatives of their sum are 0, and you do not find the leak.",
         ),
     ],
     solution="""

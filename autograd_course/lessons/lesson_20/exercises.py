@@ -742,8 +742,7 @@ def _read_by_any(lines, results):
         def needed(lines, results):
             ...""",
     hints=[
-        "Go through the lines from the last to the first, `reversed(lines)`, with a set of the names that are "
-        "wanted.",
+        "Go through the lines from the last to the first, `reversed(lines)`, with a set of the names that are needed so far.",
         "Keep a line if its name is in the set. Then add its own names to the set.",
     ],
     solution="""
@@ -755,8 +754,7 @@ def _read_by_any(lines, results):
                     kept.append(line)
                     wanted.update(names)
             return kept[::-1]""",
-    explained="One pass is enough, because every line that reads a value comes after it. (Plain numbers get into the "
-    "set too, but they do no harm.)",
+    explained="One pass is enough, because every line that reads a value comes after it. (Plain numbers also get into the set, but they do no harm.)",
     why="The backward pass of lesson 05 again, with a set in place of gradients.",
     mistakes=[
         (
@@ -930,8 +928,7 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
             g_W = x.T @ g_t2
             g_b = g_t2.sum(axis=0)
             return L, g_W, g_b""",
-    explained="Lessons 03, 04, 09 and 08, one line each. The gradient of the sum is 1 at every entry of t3, and − passes "
-    "its upstream gradient on to h, so neither needs a line.",
+    explained="The four rules are from lessons 03, 04, 09 and 08. The gradient of the sum is 1 at every entry of t3, and − passes its upstream gradient on to h, so neither needs a line.",
     why="A compiler does exactly this: it writes your lines, in the order of the backward pass.",
     mistakes=[
         _slip(
@@ -1197,15 +1194,14 @@ g_W2 = a.T @ b""".strip().splitlines()
         overwrites = ...            # the number of a line
         reads_wrong = ...           # the number of a later line""",
     hints=[
-        "Go from the bottom up: which value should each line read, and which line wrote into that buffer last?",
+        "Go from the bottom up: which value should each line read, and which line was the last to write into that buffer?",
         "Lines 2, 4 and 6 are each the last reader of the value that they write over, so they are correct.",
         ("Help: line 12", "It should read h. What does a contain by then?"),
     ],
     solution="""
         overwrites = 7
         reads_wrong = 12""",
-    explained="Line 7 writes h·h over h, so line 12 multiplies by 1 − h·h, which is in a by then. Moving line 12 before "
-    "line 7 fixes it.",
+    explained="Line 7 writes h·h over h, so line 12 multiplies by 1 − h·h, which a contains by then. Moving line 12 before line 7 fixes it.",
     why="Memory can be reused when the last reader of its value has run, and the backward pass has readers too.",
     mistakes=[
         (
@@ -1284,7 +1280,7 @@ def spoiled(answer):
             if answer[0] == 7
             else "You found the line that reads a wrong value. Which value should it read, and which line wrote over that value?"
             if answer[1] == 12
-            else "Go from the bottom up: which value should each line read, and which line wrote into that buffer last?"
+            else "Go from the bottom up: which value should each line read, and which line was the last to write into that buffer?"
         )
     raise Wrong(
         "your answer",

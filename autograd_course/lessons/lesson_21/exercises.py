@@ -113,12 +113,12 @@ card(
 CAUSES = [
     "softmax is taken twice: `cross_entropy` takes it again",
     "each kernel is transposed",
-    "gelu by erf, not by tanh",
+    "gelu is computed with erf instead of tanh",
     "at a tie, pooling passes the gradient to the first entry",
     "std divides by n − 1",
     "the losses are added, not averaged",
     "relu is maximum(0, x), with slope ½ at 0",
-    "float32 in place of float64",
+    "float32 instead of float64",
 ]
 RIGHT = {"A": 5, "B": 4, "C": 7, "D": 1, "E": 3}
 EVIDENCE = {
@@ -128,10 +128,8 @@ EVIDENCE = {
     "equal, so the total gradient passed on is the same as in your network, but it goes to different entries. Which line chooses among entries?",
     "C": "C: Every value is equal to yours, and the gradient of the shifts differs most. Blank paper gives exactly 0 before "
     "relu. Which slope does relu have there?",
-    "D": "D: All logits are equal to yours, but the loss is not, and every gradient is off by nine tenths or more. What is "
-    "computed between the logits and the loss?",
-    "E": "E: `scaled` is equal to yours, and `hidden` differs by about two ten-thousandths. Which two formulas give "
-    "nearly the same curve?",
+    "D": "D: All logits are equal to yours, but the loss is not, and every gradient is off by 90 % or more. What is computed between the logits and the loss?",
+    "E": "E: `scaled` is equal to yours, but `hidden` differs by about two ten-thousandths. Which two formulas give nearly the same curve?",
 }
 NOBODY = {
     2: " (Transposed kernels would change `bent`, the first line.)",
@@ -172,8 +170,7 @@ def _misread(letter, number):
         *((f"Help: {letter}", EVIDENCE[letter][3:]) for letter in RIGHT),
     ],
     solution="\n".join(f"port_{letter} = {number}" for letter, number in RIGHT.items()),
-    explained="A, D and E differ from yours in the forward pass, B and C only in the backward pass. So before the first "
-    "step no comparison of losses or predictions finds B and C.",
+    explained="A, D and E differ from yours in the forward pass, B and C only in the backward pass. So no comparison of losses or predictions before the first step can detect B and C.",
     why="The first value that differs identifies the line. If no value differs, the first gradient that differs does.",
     mistakes=[
         _misread(*pair)
@@ -758,8 +755,7 @@ def _combined(gradients, sizes):
         "`zip(*gradients)` iterates over the parameters. For each parameter it yields one array from each worker.",
         (
             "Help: inhomogeneous shape",
-            "The parameters have different shapes, so they do not fit into one array: go "
-            "through them one by one.",
+            "The parameters have different shapes, so they do not fit into one array: process them one by one.",
         ),
     ],
     solution="""
@@ -908,7 +904,7 @@ def _combined(gradients, sizes):
         ),
         (
             lambda gradients, sizes: np.average(gradients, axis=0, weights=sizes),
-            "The parameters have different shapes, so they do not fit into one array: go through them one by one.",
+            "The parameters have different shapes, so they do not fit into one array: process them one by one.",
         ),
         (
             lambda gradients, sizes: [
@@ -921,7 +917,7 @@ def _combined(gradients, sizes):
             lambda gradients, sizes: (
                 sum(n * np.array(worker) for n, worker in zip(sizes, gradients)) / sum(sizes)
             ),
-            "The parameters have different shapes, so they do not fit into one array: go through them one by one.",
+            "The parameters have different shapes, so they do not fit into one array: process them one by one.",
         ),
         (
             _added_in_place,
@@ -1015,10 +1011,8 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         def rms_rule(g, z, x):
             ...""",
     hints=[
-        "An entry reaches its own z by two paths: the direct one, with the slope 1/r, and the one through r. It "
-        "reaches any other z through r alone.",
-        "Every z of the row depends on r, with the slope −z/r. And r depends on each x of the row, with the slope "
-        "x/(n·r) = z/n.",
+        "An entry reaches its own z by two paths: the direct one, with slope 1/r, and the one through r. It reaches any other z only through r.",
+        "Every z of the row depends on r, with slope −z/r. And r depends on each x of the row, with slope x/(n·r) = z/n.",
         "The gradient of r, summed over the row, is −Σ g·z / r. Pass it on to x, and add the direct path.",
     ],
     solution="""
@@ -1211,8 +1205,7 @@ def rms_rule(answer):
     hints=[
         "Take random x, g and u of shape (3, 4), and z = rms(x). Compare the sum of rule(g, z, x)·u with the "
         "central difference of the sum of g·rms along u.",
-        "One row: which of the three differ from the right rule if there is one row only? Rows that add up to 0, "
-        "and g = 1: what is mean(g·z)?",
+        "One row: which of the three differ from the right rule if there is only one row? Rows that add up to 0, and g = 1: what is mean(g·z)?",
         ("Help: sets", '`{"a", "c"}` is a set of two letters, and `set()` is the empty set.'),
     ],
     names=lambda: {"rms": _rms},

@@ -141,7 +141,9 @@ PORTS = {
     "D": Port(
         "PyTorch", "loss", "(logits, y)", "(torch.softmax(logits, 1), y)", "softmax is taken twice"
     ),
-    "E": Port("PyTorch", "hidden", ', approximate="tanh"', "", "gelu by erf, not by tanh"),
+    "E": Port(
+        "PyTorch", "hidden", ', approximate="tanh"', "", "gelu is computed with erf instead of tanh"
+    ),
 }
 
 

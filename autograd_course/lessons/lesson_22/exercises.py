@@ -35,7 +35,7 @@ recall(
 prediction(
     "22.rest",
     question="""
-        One weight begins at 0. $L = \\frac{1}{2}(q - 0.3)^2$, and lr = 0.1. In how many of 100 steps is q = +1? What does q converge to?""",
+        One weight begins at 0. $L = \\frac{1}{2}(q - 0.3)^2$ and lr = 0.1. In how many of 100 steps is q = +1? What does q converge to?""",
     answer={"steps with q = +1": 65, "q converges": "nowhere"},
     choices={"q converges": ["to +1, which is nearer", "to −1", "nowhere"]},
     tolerance=3,
@@ -56,7 +56,7 @@ prediction(
 prediction(
     "22.tip",
     question="""
-        The engine differentiates $\\sqrt{x_1^2 + x_2^2}$ by the rules of square, sum and root. What does it return at
+        The engine differentiates $\\sqrt{x_1^2 + x_2^2}$ with the rules of square, sum and root. What does it return at
         (0, 0)?""",
     answer="nan and nan",
     choices=["0 and 0", "1 and 1", "nan and nan", "an error"],
@@ -67,7 +67,7 @@ prediction(
 prediction(
     "22.beyond",
     question="""
-        $z = x + 1.5 \\sin z$ at x = π. The angle z = π solves it, and $J = 1.5 \\cos \\pi = -1.5$. What is the derivative of z there?
+        $z = x + 1.5 \\sin z$ at x = π. One solution is z = π, where $J = 1.5 \\cos \\pi = -1.5$. What is the derivative of z there?
         And what happens to the loop u ← 1 + J·u?""",
     answer={"derivative": 0.4, "the loop": "diverges"},
     choices={"the loop": ["converges", "diverges"]},
@@ -447,8 +447,7 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
                 for k in range(steps):
                     total += np.sum(field(start + (k + 0.5) * part) * part)
             return total""",
-    explained="⟨gradient, part⟩ is about how much the loss changes on that part. So the sum is about how much the loss "
-    "has changed at the end.",
+    explained="⟨gradient, part⟩ is approximately the change in the loss along that part. So the sum is approximately the total change in the loss.",
     why="A function that returns to its initial value has changed by 0 in total. If the sum does not go to 0 as the parts get "
     "shorter, the field is not a gradient.",
     mistakes=[
