@@ -59,7 +59,7 @@ placement(
         ),
         Question(
             """A training loop never calls `zero_grad()`. By themselves, the gradients of its first three steps would be 1, 2
-            and 3. Which gradient does its third step use?""",
+        and 3. Which gradient does its third step use?""",
             6,
             "**6**: 1 + 2 + 3, because gradients add up until you reset them.",
         ),
@@ -182,7 +182,7 @@ placement(
 prediction(
     "00.empty",
     question="""You move x along the curve $f(x) = (x - 3)^2 + 5$. At which x is the gradient's bar empty? And what does the
-    *value's* bar show there?""",
+        *value's* bar show there?""",
     answer={"x": 3, "value": 5},
     reveal="""At **x = 3**, the lowest point, the gradient is 0, because the curve is flat there. The value's bar shows **5**.
 

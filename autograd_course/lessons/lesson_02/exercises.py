@@ -60,7 +60,7 @@ prediction(
 prediction(
     "02.live",
     question="""For $z = x + y$, $L = z \\cdot w$, you move the slider of x. Which of the gradients of x, y and w change? Then
-    you move the slider of w. Does the number on the arrow from x to z change? Does the gradient of x?""",
+        you move the slider of w. Does the number on the arrow from x to z change? Does the gradient of x?""",
     answer={
         "sliding x changes": "that of w alone",
         "sliding w, x's arrow": "stays",

@@ -36,7 +36,7 @@ recall(
 prediction(
     "03.corner",
     question="""Both sides of a rectangle, 3 by 2, grow by 0.1. What percentage of the growth is the corner? And what percentage
-    is it when both grow by 0.01?""",
+        is it when both grow by 0.01?""",
     answer={"at 0.1": 2, "at 0.01": 0.2},
     tolerance=0.08,
     reveal="""At 0.1 the strips are 0.2 and 0.3, and the corner is 0.01, which is about **2 %** of 0.51. At 0.01 the strips are ten
@@ -106,7 +106,7 @@ prediction(
     answer={"z": "falls", "∂z/∂y": -1.5},
     choices={"z": ["rises", "falls"]},
     reveal="""It **falls**, and ∂z/∂y is **−1.5**. If six apples are shared among more people, each person gets less. The next
-    lines derive the number.""",
+        lines derive the number.""",
 )
 
 _COLLECT = "It is equal, but write it as one term: collect what you add."
