@@ -243,7 +243,7 @@ def _praise(good, sure):
         }.get(sure, "Right.")
     if sure == "certain":
         return "Worth remembering: you will be asked this question again in the next lesson."
-    return "Not this time. An answer that surprises you stays longer."
+    return "Not this time. A surprising answer is easier to remember."
 
 
 class Ask(widgets.VBox):
@@ -488,7 +488,7 @@ def card(lesson):
         value="\n".join(record.read()["cards"].get(lesson, [])),
         rows=7,
         description="my card",
-        placeholder="At most six lines, in your own words. One idea a line.",
+        placeholder="At most six lines, in your own words. One idea per line.",
         style={"description_width": "initial"},
         layout=widgets.Layout(width="min(46em, 98%)"),
     )
