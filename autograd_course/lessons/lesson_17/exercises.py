@@ -105,8 +105,8 @@ card(
     importance=2,
     question="""
         X is data; W and bias are learned. Five results are computed: `a = X @ W`, `b = a + bias`, `c = ag.relu(b)`,
-        `d = 0.5 * c` and `e = ag.tanh(d)`. Then `e.sum().backward()` runs. Which of the five results does a rule read?
-        Write their letters in one string, such as `"ad"`.""",
+        `d = 0.5 * c` and `e = ag.tanh(d)`. Then `e.sum().backward()` runs. Which of the five results are read by a rule? Write
+        their letters in one string, such as `"ad"`.""",
     stub="""
         needed = ...""",
     hints=[

@@ -736,8 +736,8 @@ def _read_by_any(lines, results):
     importance=2,
     question="""
         **Dead code.** `lines` is a program: a list of lines (name, function, names). `results` is a list of the names
-        that it returns. Return the lines that are needed for these results, in their original order. A line that only dead
-        lines read is dead too. Do not modify the caller's lists.""",
+        that it returns. Return the lines that are needed for these results, in their original order. A line that is read only by dead
+        lines is dead too. Do not modify the caller's lists.""",
     stub="""
         def needed(lines, results):
             ...""",
