@@ -131,7 +131,7 @@ class Tensor(Value):
     @data.setter
     def data(self, value):
         if self.level:
-            raise RuntimeError("data: cannot be assigned inside a transform; compute a new Tensor")
+            raise RuntimeError("data cannot be assigned inside a transform; compute a new Tensor")
         if value is self._value:  # t.data *= 2 has changed the array in place, and its views too
             _values.date_array(value)
             return

@@ -842,8 +842,8 @@ def within_budget(files, pages):
         ]
         whole, largest = sum(sizes.values()) / 1e6, max(sizes.values()) / 1e6
         raise RuntimeError(
-            f"The site has {whole:.2f} MB (at most {SITE_MOST / 1e6:g}), and its largest page "
-            f"{largest:.2f} MB (at most {PAGE_MOST / 1e6:g}). "
+            f"The site is {whole:.2f} MB large (limit: {SITE_MOST / 1e6:g} MB), and its largest page is "
+            f"{largest:.2f} MB large (limit: {PAGE_MOST / 1e6:g} MB). "
             "Give the largest sliders fewer steps:\n" + "\n".join(worst)
         )
 

@@ -101,7 +101,7 @@ def fetch(folder):
     for name, (_, sha256) in PARTS.items():
         if hashlib.sha256(found[name]).hexdigest() != sha256:
             raise RuntimeError(
-                f"{name} does not have the hash that Pyodide's release lists; download it again"
+                f"{name} does not match the hash listed in the Pyodide release; download it again"
             )
         (folder / name).write_bytes(found[name])
     return folder

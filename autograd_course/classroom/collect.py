@@ -160,7 +160,7 @@ def _read(path, most):
             if not stat.S_ISREG(about.st_mode):
                 raise LeftOut("it is not a regular file")
             if about.st_size > most:
-                raise LeftOut(f"it has {about.st_size:,} bytes; the limit is {most:,}")
+                raise LeftOut(f"it is {about.st_size:,} bytes long; the limit is {most:,}")
             return file.read(most)
     except OSError as error:
         raise LeftOut(f"it cannot be read ({error.strerror})") from None
@@ -250,7 +250,7 @@ def _done(content):
         ours = isinstance(found := json.loads(text), dict) and "exercises" in found
         kept = record.sound(text) if ours else None
     except BROKEN:
-        raise LeftOut("it is damaged: expected the JSON of a record") from None
+        raise LeftOut("it is damaged: it is not a record in JSON format") from None
     if not ours:
         raise LeftOut("it is not a record of this course")
     solved, tries, made = set(kept["exercises"]), kept["tries"], kept["predictions"]

@@ -136,7 +136,7 @@ def _drawable(*shapes):
     for shape in shapes:
         if len(shape) > 3:
             raise ValueError(
-                f"broadcast_blocks: expected arrays of up to three axes, got shape {shape}"
+                f"broadcast_blocks: expected arrays with at most three axes, got shape {shape}"
             )
 
 

@@ -42,8 +42,8 @@ class edit:
         )
         if count < len(self.changes):
             raise ValueError(
-                f"edit: the old texts {list(self.changes)} overlap in the solution; "
-                "use one longer text."
+                f"edit: the texts to replace, {list(self.changes)}, overlap in the solution; "
+                "combine them into one longer text"
             )
         return changed
 

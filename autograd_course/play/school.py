@@ -345,7 +345,7 @@ def _line(line, functions, products):
         pairs = [*zip(names, LISTED.findall(point[2]))]
         if len(pairs) < len(LISTED.findall(point[2])):
             raise CannotDraw(
-                f"Name the coordinates of ({point[2]}), for example at (x, y) = (1, 2)."
+                f"Name the coordinates of the point ({point[2]}): for example, write “at (x, y) = (1, 2)”."
             )
         given = [f"{name} = {at if '.' in at else at + '.0'}" for name, at in pairs]
     first, *where = WHERE.split(DERIVATIVE.sub("", text).strip(" :?.;"))

@@ -286,7 +286,9 @@ def axes_in(text, ndim):
     if re.search(r"\d[−-]", text) or not re.fullmatch(
         r"[\s\d,;()\[\]−-]*(and)?[\s\d,;()\[\]−-]*", text.strip()
     ):
-        raise ValueError(f"“{text}” is not a list of axes. Write numbers such as 0, 2, or none.")
+        raise ValueError(
+            f"“{text}” is not a list of axes. Separate the axes by commas, for example 0, 2; if there are none, write none."
+        )
     axes = [int(axis.replace("−", "-")) for axis in re.findall(r"[−-]?\d+", text)]
     outside = [axis for axis in axes if not -ndim <= axis < ndim]
     if outside or not axes:

@@ -242,7 +242,7 @@ class _Subject:
             z = to_array(self.f(*map(np.float64, xs)))
         if z.ndim:
             raise ValueError(
-                f"slope_explorer: {self.name} returned an array of shape {z.shape}; pass a function of numbers that returns one number"
+                f"slope_explorer: {self.name} returned an array of shape {z.shape}; pass a function that takes numbers and returns one number"
             )
         return float(z)
 

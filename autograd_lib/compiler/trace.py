@@ -174,7 +174,7 @@ class Trace:
         if random_states != _rng_states():
             raise TypeError(
                 "compile: the function draws from a global random generator, and the program would "
-                "repeat the first draw; pass the numbers as an argument"
+                "repeat the first draw; pass the random numbers as an argument"
             )
         if containers != mapped(id, [args, kwargs]):
             raise TypeError(
@@ -299,7 +299,7 @@ class Trace:
         """
         if not self.is_open:
             raise TypeError(
-                f"{row.name}: got an array that belongs to a finished call of a compiled function; "
+                f"{row.name}: got an array of an earlier call to a compiled function, which has returned; "
                 "return the array from the function instead"
             )
         args = [self.input_of(a) if isinstance(a, Tensor) else a for a in args]
@@ -338,7 +338,7 @@ class Trace:
         ]:
             raise TypeError(
                 f"{row.name}: {from_arguments[0]} is computed from an array argument of a function "
-                "that is being compiled, but it must be the same at every call of the program; pass "
+                "that is being compiled, but it must have the same value at every call; pass "
                 "it as an int or a tuple of ints"
             )
         # A function of the user may return a list or a Python number, which `compute` converts. A

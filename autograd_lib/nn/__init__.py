@@ -95,7 +95,7 @@ class Module(Stateful):
         if vars(cls).get("__slots__"):
             raise TypeError(
                 f"{cls.__name__}: a Module cannot have __slots__, because parameters() would not "
-                "find the Tensors in them; leave out __slots__, or slots=True of a dataclass"
+                "find the Tensors in them; remove __slots__ (for a dataclass, slots=True)"
             )
         cls.__eq__, cls.__hash__ = cls.__eq__, cls.__hash__  # @dataclass keeps those of the class
 

@@ -1638,9 +1638,9 @@ def test_an_array_that_leaks_is_an_error_when_it_is_used():
         return x
 
     ag.compile(partial(f, box=None))(np.ones(2))
-    with pytest.raises(TypeError, match="multiply: got an array that belongs to a finished call"):
+    with pytest.raises(TypeError, match="multiply: .* which has returned"):
         leaked[0] * 2
-    with pytest.raises(TypeError, match="belongs to a finished call"):
+    with pytest.raises(TypeError, match="which has returned"):
         ag.compile(lambda x: x * leaked[0])(np.ones(2))
 
     class Kept:
@@ -1651,7 +1651,7 @@ def test_an_array_that_leaks_is_an_error_when_it_is_used():
         return x * 2
 
     ag.compile(keep)(np.ones(2))
-    with pytest.raises(TypeError, match="multiply: got an array that belongs to a finished call"):
+    with pytest.raises(TypeError, match="multiply: .* which has returned"):
         Kept.x * 2
 
 
