@@ -268,7 +268,7 @@ HOSTILE = {
     ),
     "huge.json": (
         b'{"exercises": []' + b" " * collect.MOST + b"}",
-        "bytes; the limit is 2,000,000",
+        "the limit is 2,000,000",
     ),
     "none.zip": (b"PK\x03\x04 and no more", "not a zip file, or it is damaged"),
     "bomb.zip": (
