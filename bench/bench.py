@@ -56,7 +56,7 @@ KEEP_BLOCKS = {
 
 
 def peak_memory():
-    """Return the peak of NumPy's allocations in one training step, relative to NumPy by hand."""
+    """Return the peak memory of one training step, relative to that of handwritten NumPy code."""
     runs = training.mlp([784, 1024, 1024, 10], 256, "float32")
     peaks = {}
     for engine in runs.keys() - {

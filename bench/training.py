@@ -526,7 +526,7 @@ def backward_step(loss, optimizer, X, y):
 
 @row("Breakdown of the time of a step of MLP 64-64-10", ("×",), rounds=41)
 def small_mlp_in_parts():
-    """Time growing parts of the first row's step, starting with the table's functions alone."""
+    """Time larger and larger parts of the training step, starting with the bare functions."""
     from autograd_lib import ops, tape
 
     X, y, start = small_network()

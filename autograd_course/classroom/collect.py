@@ -93,8 +93,8 @@ def collect(folder):
 def plain(text, most):
     """Return a string from a file as a single line, cut to at most `most` characters.
 
-    A text that is cut ends in …, which counts as one of these characters. Characters that cannot be
-    printed, or that change the direction of text, become �.
+    If text is cut off, the string ends in …, which counts as one of these characters. Characters
+    that cannot be printed, or that change the direction of text, become �.
     """
     kept = "".join(c if c.isprintable() else "�" for c in text[: most + 1].replace("\n", " "))
     return kept if len(kept) <= most else kept[: most - 1] + "…"

@@ -158,7 +158,7 @@ def _of_elementwise(row, arg, whole):
 
 
 def _both_axes(inputs, params):
-    """Return a list with the row's keyword arguments `params`, in one or two versions.
+    """Return a list of one or two versions of `params`, the keyword arguments of the row.
 
     If they contain an axis that is counted from the start, the second version counts this axis from
     the end. The first array in `inputs` determines the number of axes.

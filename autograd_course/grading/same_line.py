@@ -398,8 +398,8 @@ Trial = namedtuple("Trial", "fault lines wanted got g")
 def _cases(row, argument):
     """Return the list of Cases for which a rule must be right.
 
-    For an elementwise row, they are numbers at which the row has a slope. For any other row, they
-    are the arrays of the simplest call.
+    For an elementwise row, the inputs are numbers at which its function is differentiable. For any
+    other row, they are the arrays of the simplest call.
     """
     if row.kind != "elementwise":
         return _on_arrays(row, argument)[:1]

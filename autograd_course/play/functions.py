@@ -501,8 +501,9 @@ def _uniform(*given, low=None, high=None, minval=None, maxval=None, **size):
 def _integers(*given, low=0, high=None, size=None, seed=0):
     """Return an array of random integers from `low`, which is 0 by default, to `high` − 1.
 
-    The limits can also be the numbers in `given`: only `high`, or `low` and `high`. The shape is
-    `size`, or a list or the third number in `given`; without a shape, the result is a single number.
+    The limits can also be the numbers in `given`: only `high`, or `low` and `high`. The shape can
+    be passed as `size`, or in `given` as a list or as the third number. Without a shape, the result
+    is a single number.
     """
     limits = [one for one in given if not isinstance(one, (list, tuple))]
     for one in given:

@@ -490,7 +490,7 @@ def _is_key(value):
 
 
 def _libraries(lines):
-    """Return a dict that maps each name that `lines` import to its library.
+    """Return a dict that maps each name imported in `lines` to its library.
 
     After `import scipy as sp`, for example, the name is sp. Modules that the playground
     supports are left out.

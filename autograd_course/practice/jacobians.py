@@ -496,7 +496,7 @@ TITLES = {key: key.partition(".")[2].replace("_", " ") for key in KEYS}
 
 @dataclass
 class Case:
-    """Hold the numbers with which an answer to a puzzle is tested.
+    """Hold the values that are used to test an answer to a puzzle.
 
     Attributes
     ----------
@@ -505,7 +505,7 @@ class Case:
     shape : tuple of int
         The shape of z.
     right : ndarray
-        The right Jacobian. Its axes are the axes of z, followed by the axes of the input
+        The correct Jacobian. Its axes are the axes of z, followed by the axes of the input
         with respect to which z is differentiated.
     """
 

@@ -371,7 +371,7 @@ class Ask(widgets.VBox):
 
 
 def predict(name):
-    """Show a prediction: boxes for the answer, a choice of confidence, and a button for our answer.
+    """Show a prediction: input boxes, a choice of confidence, and a button that shows our answer.
 
     The learner's first answer is recorded, and is shown when the lesson is opened again.
 

@@ -60,8 +60,8 @@ def frames(output, tangents):
     """Return a list of the Frames of a forward pass to the Tensor `output`.
 
     There is one for the start, one for each tangent that passes along an arrow, and one for the
-    end. `tangents` is a dict that maps the name of each input to its tangent. The errors are those
-    of `forward_stepper`.
+    end. `tangents` is a dict that maps the name of each input to its tangent. The errors are
+    the same as those of `forward_stepper`.
     """
     graph.check_tensor("forward_stepper", output)
     if not output.requires_grad:

@@ -136,10 +136,9 @@ def _values(inputs):
 def _shared_rule(backward, saved):
     """Return a rule that all inputs share: `rule(k, g)` returns the gradient at position `k`.
 
-    `backward(g, *saved)` returns all gradients. In every backward pass the tape requests them in
-    order, each of them once. So the rule calls `backward` when `k` is 0, and releases each gradient
-    when it returns it. Any further arguments of the rule, which are the
-    result and the inputs, are ignored.
+    `backward(g, *saved)` returns all gradients. In every backward pass, the tape requests each of
+    them once, in order. So the rule calls `backward` when `k` is 0, and keeps a gradient only until
+    it returns it. It ignores its other arguments, which are the result and the inputs.
     """
     grads = []
 

@@ -487,7 +487,7 @@ def matmul(answer):
 
 
 def _product(d):
-    """Return random g, z, x and y with z = x @ y, for two matrices that sometimes are the same square matrix.
+    """Return random g, z, x and y with z = x @ y, where x and y are sometimes the same square matrix.
 
     `d` is the Draw that supplies the random numbers.
     """

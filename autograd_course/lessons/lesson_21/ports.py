@@ -323,7 +323,7 @@ def slopes(engine):
     def placed(t, place):
         """Return the network's loss with t in place of the weight kernels[0, 0, 1, 1].
 
-        `place` is a function of the kernels and t that returns the kernels with t in this place.
+        `place` takes the kernels and t, and returns the kernels with this weight replaced by t.
         """
         return network(others | {"kernels": place(others["kernels"], t)}, x, y)[-1]
 

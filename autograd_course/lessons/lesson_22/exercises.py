@@ -921,7 +921,7 @@ def slow(z, x):
 def beyond(z, x):
     """Return the output of a layer whose slope near z = π is −1.5.
 
-    So the loop u ← g + Jᵀu of the backward pass diverges.
+    Therefore the fixed-point iteration u ← g + Jᵀu of the backward pass diverges.
     """
     return x + 1.5 * np.sin(z)
 
