@@ -150,7 +150,7 @@ def _nudge(rng):
     moves = "up" if nudge > 0 else "down"
     question = (
         f"At some point of a curve, the value is {value} and the gradient is {number(g)}. From there x moves "
-        f"{moves} by {number(abs(nudge))}. **About what is the value now?**"
+        f"{moves} by {number(abs(nudge))}. **What is the value now, approximately?**"
     )
     wrong = [
         (value + g, "The gradient is a rate, not a step: multiply it by the nudge of x."),
