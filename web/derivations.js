@@ -344,7 +344,7 @@ function judge(spec, number, typed) {
                 return {kind: "unreadable", message: `This is read as \`${asText(tree)}\`. Put brackets around ${where}.`, tree};
         for (const [line, message] of step.mistakes)
             if (agree(spec, step, ["+", ["-", tree, read(line, spec)], right], right, points))
-                return {kind: message.startsWith("It is equal") ? "equal" : "wrong", message, tree};
+                return {kind: "wrong", message, tree};
         const above = number && spec.steps[number - 1], isAbove = above && agree(spec, above, tree, read(above.right, spec), points);
         const said = isAbove ? "That is right for the line above. " : "";
         const sums = parts(tree).filter(([kind]) => kind === "sum").length;     // each is a loop: more would take seconds

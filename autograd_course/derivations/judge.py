@@ -59,9 +59,9 @@ class Step:
     indices : str
         The indices on the left side, without spaces, such as "ij"; "" if there are none.
     mistakes : tuple of (str, str)
-        Pairs (wrong line, sentence that explains the mistake). If a wrong line has the right value,
-        for example as a copy of the left side, its sentence begins with "It is equal", and the line
-        is recognised by its form instead of its value.
+        Pairs (wrong line, sentence that explains the mistake). If such a line has the right value,
+        for example because it repeats the left side, it is recognised by its form instead of its
+        value, and its verdict is "equal" instead of "wrong".
     rivals : tuple of str
         Two wrong reasons, offered as choices next to `reason`; () if the learner is not asked for
         the reason.
@@ -499,8 +499,7 @@ def _explain(derivation, step, tree, right):
     for line, sentence in step.mistakes:
         planted = derivation.read(line)
         if _agree(derivation, step, ("+", ("-", tree, planted), right), right):
-            kind = "equal" if sentence.startswith("It is equal") else "wrong"
-            return Verdict(kind, sentence, tree=tree)
+            return Verdict("wrong", sentence, tree=tree)
     number = derivation.steps.index(step)
     above = derivation.steps[number - 1] if number else None
     is_above = above and _agree(derivation, above, tree, derivation.read(above.right))
