@@ -72,10 +72,10 @@ def _off(error):
     )
 
 
-def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **arguments):
+def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, errors=True, **arguments):
     """Show a function and its slope side by side, with sliders for a point and a step h.
 
-    A third panel shows the errors of the finite differences over the step.
+    A third panel shows the errors of the finite differences over the step, unless `errors` is False.
 
         slope_explorer(ag.tanh)                                 # any elementwise operation
         slope_explorer(ag.multiply, y=3.0)                      # x varies, y starts at 3; `moving` can be changed to y
@@ -97,6 +97,8 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
         The name of the argument to vary first. By default, the first argument that has a slope.
     h : sequence of float
         The steps to choose from.
+    errors : bool
+        False to leave out the third panel.
     **arguments
         For each argument of `f`, the start of its slider, or a tuple as in `explore`, such as
         (min, max, start).
@@ -112,15 +114,15 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
         If `f` is not a function, if a keyword is not the name of an argument of `f`, if `f` has no arguments, or if `rule` takes
         the wrong number of arguments.
     ValueError
-        If `f` works on whole arrays, returns an array or has an argument called h, moving, rule or
-        against, or if `against` or `moving` has a wrong value.
+        If `f` works on whole arrays, returns an array or has an argument called h, moving, errors,
+        rule or against, or if `against` or `moving` has a wrong value.
     """
     subject = _Subject(f, rule)
     if unknown := arguments.keys() - set(subject.names):
         raise TypeError(
             f"slope_explorer: {subject.name} has no argument {', '.join(sorted(unknown))}; use {', '.join(subject.names)}"
         )
-    if taken := {"h", "moving", "rule", "against"} & set(subject.names):
+    if taken := {"h", "moving", "rule", "against", "errors"} & set(subject.names):
         raise ValueError(
             f"slope_explorer: f must not have an argument called {', '.join(sorted(taken))}, which is a keyword of slope_explorer; rename it"
         )
@@ -159,6 +161,7 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, **argu
             still(moving, *(None if name == moving else values[name] for name in subject.names)),
             x,
             h,
+            errors,
         )
 
     if rule is None and len(movable) > 1:
@@ -739,15 +742,16 @@ def _mark_key(plot, row, across, words, **mark):
     plot.words(BOX[0] + across + 18, KEYS[row], words, anchor="start", size=13)
 
 
-def _draw(still, x, h):
-    """Draw the three panels as a Picture, with the point at x and the step h.
+def _draw(still, x, h, errors=True):
+    """Draw the panels as a Picture, with the point at x and the step h.
 
-    `still` is the _Still with the parts that do not move.
+    `still` is the _Still with the parts that do not move. `errors` is False to leave out the third
+    panel.
     """
     p = _Here(still, x, h)
     point, special, differences = _words(p)
     about = [point, still.verdict[0], differences][
-        : 3 - still.waits
+        : 3 - (still.waits or not errors)
     ]  # without a rule no difference is wrong
     panels = "".join(
         f'<div style="flex:1 1 {NARROW}px;max-width:{WIDE}px">'

@@ -316,7 +316,7 @@ def test_a_user_of_pytorch_needs_the_announced_minutes_for_three_parts_of_lesson
     """The load of the three parts is read at the pace of the reader who walked them."""
     every = nbformat.read(LESSONS["04"], as_version=4).cells
     said = re.findall(r"use PyTorch daily.*That takes about (\d+) minutes", every[0].source)
-    starts = ("**See it.**", "### Square root", "## Functions with kinks", "## sin, cos")
+    starts = ("### Saturation", "### Square root", "## Functions with kinks", "## sin, cos")
     starts += ("## A nan gradient", "## Summary card")
     at = [next(i for i, cell in enumerate(every) if cell.source.startswith(s)) for s in starts]
     parts = [load(every[i:j], False).minutes for i, j in zip(at[::2], at[1::2])]

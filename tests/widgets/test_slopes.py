@@ -519,3 +519,11 @@ def test_a_rule_may_take_further_arguments(rule):
         "passes through all"
         in slope_explorer(ag.divide, rule=rule, moving="y", x=6.0, y=(0.25, 4.0, 2.0)).picture.text
     )
+
+
+def test_the_panel_of_the_errors_can_be_left_out():
+    """The first two panels and the text stay the same."""
+    whole, short = (slope_explorer(ag.tanh, errors=errors).picture for errors in (True, False))
+    panels = [picture.html.count("<svg xmlns") for picture in (whole, short)]
+    assert panels == [3, 2] and "error of the difference" not in short.html
+    assert whole.text == short.text

@@ -1,10 +1,14 @@
-"""Draw the pictures of lesson 04: gradient descent on a plateau, and exp with its inverse, log."""
+"""Draw the pictures of lesson 04: gradient descent on a plateau, exp with its inverse, and the trap of where."""
+
+from html import escape
 
 import numpy as np
 
+import autograd_lib as ag
+
 from ...drawing import style
 from ...drawing.axes import DOTS, Axes, decades, ticks
-from ...drawing.formatting import counted, number
+from ...drawing.formatting import counted, number, words
 from ...drawing.picture import Picture, svg
 
 
@@ -127,9 +131,113 @@ def exp_and_log(x):
         anchor="start",
     )
     text = (
-        f"exp at {number(round(height, 3))} has the height {number(x)} and the slope {number(x)}.\n"
-        f"Axes swapped: log at {number(x)} has the height {number(round(height, 3))} and the slope 1/{number(x)} = {number(1 / x)}.\n"
+        f"exp at {number(round(height, 3))} has height {number(x)} and slope {number(x)}.\n"
+        f"Axes swapped: log at {number(x)} has height {number(round(height, 3))} and slope 1/{number(x)} = {number(1 / x)}.\n"
         f"The triangles: exp's tangent rises by {number(round(leg * x, 3))} over {number(round(leg, 3))}, "
         f"log's by {number(round(leg, 3))} over {number(round(leg * x, 3))}."
     )
     return Picture(svg("0 0 420 466", "".join(plot.parts), text), text)
+
+
+def branches(x, replacement=None):
+    """Draw the graph of `where(x > 0, sqrt(x), 0.0)`, with the value and the gradient on each arrow.
+
+    Values flow down the chain, and gradients flow up. The numbers come from the engine's rules.
+
+    Parameters
+    ----------
+    x : float
+        The input. At 0 and below, the gradient that reaches x is nan.
+    replacement : float, optional
+        If given, a second `where` replaces the input of the square root by this number wherever x
+        is not above 0. It stops the nan.
+    """
+    above, x = x > 0, np.float64(x)
+    root_input = x if above or replacement is None else np.float64(replacement)
+    with np.errstate(all="ignore"):
+        root = np.sqrt(root_input)
+        z = np.where(above, root, 0.0)
+        slope = ag.sqrt.rules[0](1.0, root, root_input)
+        from_outer = ag.where.rules[1](1.0, z, above, root, 0.0)
+        from_root = ag.sqrt.rules[0](from_outer, root, root_input)
+    from_inner = ag.where.rules[1](from_root, root_input, above, x, replacement)
+
+    def passed(g, result):
+        return _said(g) if result == g else f"{_said(result)} in place of {_said(g)}"
+
+    product = f"{_said(from_outer)} · {_said(slope)} = {_said(from_root)}"
+    test = f"x > 0 is {above}"
+    boxes = [("sqrt", f"its slope here is {_said(slope)}", None)]
+    flows = [(root_input, product, from_root), (root, passed(1.0, from_outer), from_outer)]
+    if replacement is not None:
+        boxes.insert(0, ("where", f"{test}: it takes {'x' if above else replacement}", replacement))
+        flows.insert(0, (x, passed(from_root, from_inner), from_inner))
+    taken = "the root" if above else "0.0"
+    boxes.append(("where", f"{test}: it takes {taken}", 0.0))
+    flows.append((z, "g = 1", 1.0))
+    middle, high, gap = 100, 44, 58
+    parts = [_box(15, 12, 170, 30, f"x = {_said(x)}")]
+    for row, ((value, gradient, passes), box) in enumerate(zip(flows, [*boxes, None])):
+        top = 42 + row * (high + gap)
+        chooses = box is not None and box[2] is not None
+        parts.append(_arrow(middle - 6, top, top + gap, *_flow(above or not chooses)))
+        parts.append(_arrow(middle + 8, top + gap, top, style.GRADIENT, 2.5, "6 4"))
+        name = "z = " if box is None else ""
+        parts.append(words(middle - 16, top + 34, name + _said(value), style.VALUE, "end"))
+        if np.isnan(passes):
+            parts.append(
+                f'<rect x="{middle + 18}" y="{top + 16}" width="{8.2 * len(gradient) + 12:.0f}" height="27" rx="4" '
+                f'fill="{style.GRADIENT_GROUND}" stroke="{style.INK}" stroke-width="2"/>'
+            )
+        ink = style.INK if np.isnan(passes) else style.GRADIENT
+        parts.append(words(middle + 24, top + 34, gradient, ink, "start"))
+        if box is None:
+            continue
+        name, remark, constant = box
+        wide = 170 if constant is None else 370
+        parts.append(_box(15, top + gap, wide, high, name, remark))
+        if constant is not None:
+            parts.append(_box(305, top + 2, 60, 26, f"{constant}"))
+            parts.append(_arrow(335, top + 28, top + gap, *_flow(not above)))
+    name = "trap" if replacement is None else "safe"
+    lines = [
+        f"{name}(x) at x = {_said(x)}: {test}, so the outer where takes {taken}, and z = {_said(z)}.",
+        f"The square root receives {_said(root_input)}, returns {_said(root)}, and has slope {_said(slope)} there.",
+        f"Gradients: g = 1 arrives; the outer where passes {flows[-2][1]}; the square root passes {product}"
+        + (f"; the inner where passes {flows[0][1]}." if replacement is not None else "."),
+        f"The gradient of x is {_said(flows[0][2])}.",
+    ]
+    text = "\n".join(lines)
+    height = 42 + len(flows) * (high + gap) - high + 8
+    return Picture(svg(f"0 0 400 {height}", "".join(parts), text), text, says_all=True)
+
+
+def _flow(taken):
+    """Return the colour, width and dash of a value's arrow, which is grey and dotted unless a where takes the value."""
+    return (style.VALUE, 2.5, "none") if taken else (style.LINE, 2, "2 3")
+
+
+def _said(x):
+    """Return a number as text, with ∞ for inf."""
+    return number(float(x)).replace("inf", "∞")
+
+
+def _box(left, top, wide, high, name, remark=""):
+    """Return a box of a graph as SVG, with a name and, below it, an optional remark in small type."""
+    middle = left + wide / 2
+    below = words(middle, top + 37, escape(remark), style.FAINT, size=13) if remark else ""
+    return (
+        f'<rect x="{left}" y="{top}" width="{wide}" height="{high}" rx="5" fill="{style.PANEL}" stroke="{style.LINE}"/>'
+        + words(middle, top + (18 if below else high / 2 + 5), name)
+        + below
+    )
+
+
+def _arrow(x, start, end, colour, width, dash="none"):
+    """Return a vertical arrow as SVG, from height `start` to height `end` at `x`, in px."""
+    way = 1 if end > start else -1
+    tip = end - 2 * way
+    return (
+        f'<path d="M{x} {start + 2 * way}V{tip - 6 * way}" stroke="{colour}" stroke-width="{width}" stroke-dasharray="{dash}"/>'
+        f'<path d="M{x} {tip}l-5 {-8 * way}h10z" fill="{colour}"/>'
+    )

@@ -35,13 +35,13 @@ recall(
         Question(
             "$z = x / y$. What is $\\partial z / \\partial y$, written with z? (Lesson 03)",
             "−z / y",
-            "**−z / y**. The minus makes sense: where z and y are above 0, z falls when you raise y.",
+            "**−z / y**. The minus makes sense: where z and y are above 0, z falls when y increases.",
             ["1 / y", "z / y", "−z / y", "−x / y"],
         ),
         Question(
-            "On the path from x to L there are two operations, with the local gradients 3 and −2. What is the gradient of x? (02)",
+            "On the path from x to L there are two operations, with local gradients 3 and −2. What is the gradient of x? (02)",
             -6,
-            "**−6**. Along a path you multiply.",
+            "**−6**. Along a path, the local gradients are multiplied.",
         ),
         Question(
             "What is the central difference of $\\lvert x \\rvert$ at 0, and why? (01)",
@@ -55,29 +55,27 @@ derivation(
     "04.tanh",
     letters={"x": (), "p": "e^x - e^-x", "q": "e^x + e^-x", "z": "p/q"},
     steps=(
-        Step(
-            r"\frac{dp}{dx} =", "q", "the chain rule: the exponent −x has the slope −1", worked=True
-        ),
+        Step(r"\frac{dp}{dx} =", "q", "the chain rule: the exponent −x has slope −1", worked=True),
         Step(
             r"\frac{dq}{dx} =",
             "p",
             "for the same reason",
             letters="x p",
             mistakes=(
-                ("q", "That is q itself. Which of its two terms changes its sign?"),
+                ("q", "That is q itself. Which of its two terms changes sign?"),
                 ("e^x", "The second term has a derivative too, and it is not 0."),
-                ("-p", "The first term keeps its sign, and the second one changes it."),
-                ("-q", "Only one term changes its sign, the one with the exponent −x."),
+                ("-p", "The first term keeps its sign, and the second one changes sign."),
+                ("-q", "Only one term changes sign: the one with the exponent −x."),
                 (
                     "e^x + x e^(-x-1)",
-                    "e is a constant and the exponent moves: this is no power of x.",
+                    "e is a constant and the exponent varies, so the rule for powers of x does not apply.",
                 ),
             ),
         ),
         Step(
             r"\frac{dz}{dx} = \frac{1}{q} \cdot \frac{dp}{dx} - \frac{z}{q} \cdot \frac{dq}{dx} =",
             "1/q*q - z/q*p",
-            "the quotient rule of lesson 03: two paths add",
+            "the quotient rule of lesson 03: the two paths are added",
             mistakes=(
                 ("p/q - z*q/q", "That is 0 everywhere, because p/q is z. Which derivative is q?"),
                 ("q/q + z*p/q", "In a quotient, the denominator has a minus sign: ∂z/∂q = −z/q."),
@@ -133,19 +131,19 @@ prediction(
 
 prediction(
     "04.turned",
-    question="Where exp has the height 5, its slope is 5. What is the slope of log at $x = 5$?",
+    question="Where exp has height 5, its slope is 5. What is the slope of log at $x = 5$?",
     answer=0.2,
-    reveal="""**1/5 = 0.2**. On the curve of exp, a small step to the right takes you 5 times as far up. If you swap the axes, a small
+    reveal="""**1/5 = 0.2**. On the curve of exp, at height 5, a small step to the right takes you 5 times as far up. If you swap the axes, a small
         step to the right takes you a fifth as far up.""",
 )
 
 prediction(
     "04.at_zero",
-    question="""relu(x) is x where x is positive, else 0. Measure its slope at 0 by a central difference: what is the result
+    question="""relu(x) is x where x is positive, else 0. Measure its slope at 0 with a central difference: what is the result
         with h = 0.1? And with h = 1e−5?""",
     answer={"h = 0.1": 0.5, "h = 1e−5": 0.5},
     reveal="""**0.5** both times, because from −h to h relu rises by h, and h / 2h is ½. This is the mean of the two slopes, 0 on the
-        left and 1 on the right, and they stay different however small h is. There is no point where relu has the slope ½.""",
+        left and 1 on the right, and they stay different however small h is. relu does not have slope ½ anywhere.""",
 )
 
 card(
@@ -179,6 +177,12 @@ def _expect(rule, row, arg, inputs, mistakes):
     tried = f"{row.name}, the rule for {letters[arg]}, with g = {brief(g)}, " + ", ".join(
         f"{letter} = {brief(x)}" for letter, x in zip(letters, inputs)
     )
+
+    def in_tuple(got, _):
+        """Recognise one gradient for each input, even if one of them is wrong."""
+        if isinstance(got, tuple) and len(got) > 1:
+            return f"{len(got)} gradients were returned in a tuple. This rule is for {letters[arg]} alone."
+
     expect_call(
         rule,
         g,
@@ -186,7 +190,7 @@ def _expect(rule, row, arg, inputs, mistakes):
         *inputs,
         gives=row.rules[arg](g, z, *inputs) + 0.0,
         tried=tried,  # so that −0. is not shown
-        hints=[*mistakes, (z, VALUE), *of_rule(row, arg, inputs=[inputs])],
+        hints=[*mistakes, (z, VALUE), *of_rule(row, arg, inputs=[inputs]), in_tuple],
     )
     expect_rule(rule, row, arg, inputs=list(zip(*np.broadcast_arrays(*inputs))))
     if (
@@ -223,11 +227,14 @@ FROM_Z = [
             lambda g, z, x: g / 2 * z,
             "That multiplies by z. Write g / (2 * z): Python reads g / 2 * z as (g / 2) * z.",
         ),
-        (lambda g, z, x: g / z, "Exactly double: z is in the product twice, so 2z dz ≈ dx."),
+        (
+            lambda g, z, x: g / z,
+            "Twice the right result: z is in the product twice, so 2z dz ≈ dx.",
+        ),
         (lambda g, z, x: g / 2 * z**-0.5, "z is already the root: do not take the root of z."),
         (
             lambda g, z, x: g * dx / (2 * z),  # noqa: F821
-            "dx is a nudge and belongs only on paper. The rule is the slope dz/dx, times g.",
+            "dx is used only on paper. The rule is g times the slope dz/dx.",
         ),
         (
             lambda g, z, x: 2 * g * z,
@@ -349,15 +356,15 @@ TURN = [
         (lambda g, z, x, y: g * z, "That is ① alone. Multiply it by ②, the slope of p = y log x."),
         (
             lambda g, z, x, y: g * z / x,
-            "x is held still here, so log x is a constant, and ② is this constant.",
+            "x is fixed here, so log x is a constant, and ② is this constant.",
         ),
         (
             lambda g, z, x, y: g * z * y,
-            "In p = y log x only y moves: the slope is the factor of y.",
+            "In p = y log x only y varies: the slope is the factor of y.",
         ),
         (
             lambda g, z, x, y: g * z * y / x,
-            "That is the rule for the base, from lesson 03. Here the base is held still and y moves: ② is log x.",
+            "That is the rule for the base, from lesson 03. Here the base is fixed and y varies: ② is log x.",
         ),
         (lambda g, z, x, y: g * z * np.ln(x), "NumPy's natural logarithm is called np.log."),
         (lambda g, z, x, y: g * z * log(x), "NumPy's natural logarithm is called np.log."),  # noqa: F821
@@ -384,7 +391,7 @@ TURN = [
         ),
         (
             lambda g, z, x, y: g * y * x ** (y - 1) * np.log(x),
-            "y · x ** (y − 1) is the slope for the base, and the base is held still. ① is the power itself, z.",
+            "y · x ** (y − 1) is the slope for the base, and here the base is fixed. ① is the power itself, z.",
         ),
     ],
 ]
@@ -401,7 +408,7 @@ TURN = [
         log_x = lambda g, z, x: ...
         power_y = lambda g, z, x, y: ...""",
     hints=[
-        "The rule of log is the boxed formula: the upstream gradient times 1/x.",
+        "The rule of log follows from the boxed formula: the upstream gradient times 1/x.",
         "① is z, because z is exp of p. ② is $\\log x$, because only y varies in $p = y \\log x$.",
         (
             "Help: I have g * y * x ** (y - 1)",
@@ -411,7 +418,7 @@ TURN = [
     solution="""
         log_x = lambda g, z, x: g / x
         power_y = lambda g, z, x, y: g * z * np.log(x)""",
-    explained="The slope $z \\cdot \\log x$ is the slope of exp times the factor $\\log x$, which is 1 for the base e. (If x moves in "
+    explained="The slope $z \\cdot \\log x$ is the slope of exp times the factor $\\log x$, which is 1 for the base e. (If x varies in "
     "$e^{y \\log x}$ instead of y, the slope is z · y/x, which is the rule of lesson 03. "
     "So for x above 0 that rule holds for every exponent.)",
     why="Neither rule needed a new limit: both follow from exp.",
@@ -433,6 +440,7 @@ def turn(answer):
             expect_call(rule_y, 1.0, 9.0, -3.0, 2.0, gives=np.nan, hints=[LOG_OF_SIZE], **below)
 
 
+SIGN_OF_G = "You test the sign of g. Test x: where x > 0, x gets all of g, even if g is negative."
 X = np.array([-1.5, 0.0, 2.0, 0.7, 0.0001])
 SWITCHES = [  # (row, argument, inputs that include the kinks, [(wrong rule, hint), …])
     (
@@ -454,8 +462,9 @@ SWITCHES = [  # (row, argument, inputs that include the kinks, [(wrong rule, hin
             ),
             (
                 lambda g, z, x: np.maximum(g, 0),
-                "You test the sign of g. Test x: where x > 0, x gets all of g, even if g is negative.",
+                SIGN_OF_G,
             ),
+            (lambda g, z, x: g.clamp(min=0), SIGN_OF_G),
         ],
     ),
     (
@@ -612,7 +621,7 @@ RIGHT = (
     importance=3,
     question="""
         Write the four rules for x. `np.where(c, p, q)` takes p where c is true and q elsewhere, entry by entry. A product
-        with a comparison, such as `g * (x > 0)`, has the same result as long as g is finite. But where g is ∞ and x is not
+        with a comparison, such as `g * (x > 0)`, gives the same result as long as g is finite. But where g is ∞ and x is not
         above 0, it gives ∞ · 0, which is nan.""",
     stub="""
         relu_x = lambda g, z, x: ...
@@ -725,7 +734,7 @@ DRILL = [
         "The gradient of x is the upstream gradient g times the slope.",
         (
             "Help: cos has the wrong sign",
-            "Just to the right of 0, cos falls, so its slope is negative there. But sin is positive.",
+            "Just to the right of 0, cos falls, so its slope is negative there, but sin is positive.",
         ),
     ],
     solution="""
@@ -1049,7 +1058,7 @@ _AT_0 = (
     "condition must treat 0 like the numbers below it: test x > 0."
 )
 _BELOW_0 = (
-    "At 0 all is right. But below 0 the square root still receives a negative number, so its slope is nan, and 0 times "
+    "At 0 everything is right. But below 0 the square root still receives a negative number, so its slope is nan, and 0 times "
     "nan is nan. Replace its input wherever x is not above 0."
 )
 _TIE = (
@@ -1079,15 +1088,20 @@ _NOT_0 = (
 _OUTER = "At 0 the value must be 0, but x >= 0 is true there. Test x > 0 in the outer where too."
 _VALUE_BELOW = "Below 0 the value must be 0: choose it with an outer where."
 _ABOVE = "Where x is above 0, the value must be √x. Are the branches of a where swapped, or does a condition not test x > 0?"
+_CHANGED = (
+    "Where x is above 0, the value must be √x: pass x itself to the square root there, and not a function that is "
+    "only close to x."
+)
 _SMALL = (
-    "A small number, added or as a bound, changes the value, most of all near 0. You need none if you replace the input "
-    "only where x is not above 0."
+    "A small number, added or used as a bound, changes the value, most of all near 0. You do not need one if you "
+    "replace the input only where x is not above 0."
 )
 _CUT = (
     "The value is right, but the gradient is 0 everywhere: .data, .detach() and no_grad make constants. Compute with "
     "x itself."
 )
 _SLOPED = "Where x is not above 0, the gradient must be 0: choose a constant there."
+_WHERE = "x may have any shape. A where chooses each entry without a loop and without writing into an array."
 _SHAPE = "Return one Tensor with an entry for each entry of x: choose each entry with where, and do not add or drop any."
 
 
@@ -1143,9 +1157,12 @@ def _where_it_differs(names):
         if np.isnan(value[~above]).any():
             return _IS_NAN
         if wrong.any():
+            small = np.all(off <= np.where(expected[0] < 1, 0.01, 0.002))
             if wrong[above].any():
-                small = np.all(off <= np.where(expected[0] < 1, 0.01, 0.002))
-                return _SMALL if small else _ABOVE
+                swapped = np.isin(value[wrong & above], [0, 1]).any()
+                return _SMALL if small else _ABOVE if swapped else _CHANGED
+            if small:
+                return _SMALL
             return {(1,): _OUTER, (2,): _VALUE_BELOW}.get(
                 tuple(np.flatnonzero(wrong)) if first else (), _NOT_0
             )
@@ -1182,6 +1199,20 @@ _BY_VALUE = [
         "ag.where(x, ag.sqrt(ag.where(x, x, 1.0)), 0.0)",
         "As a condition, every number but 0 counts as True, even a negative one: write x > 0.",
     ),
+    *(
+        edit(f"return {_SAFE}", f"{out}; out[x > 0] = ag.sqrt(x[x > 0]); return out", _WHERE)
+        for out in ("out = np.zeros_like(x)", "out = np.zeros(x.shape)")
+    ),
+    *(
+        edit(_SAFE, f"{join}([ag.sqrt(entry) if entry > 0 else 0.0 for entry in x])", _WHERE)
+        for join in ("ag.stack", "np.array")
+    ),
+    edit(
+        _SAFE,
+        "ag.sqrt(x.clamp(min=0))",
+        "clip would not help: it passes all of the gradient on at its bound, and at 0 that is ∞ or nan. "
+        "Replace the input of the square root with a where that tests x > 0.",
+    ),
     edit(
         _SAFE,
         f"{_ROOT} - 1",
@@ -1202,7 +1233,7 @@ _BY_VALUE = [
             ...""",
     hints=[
         "Which number does the square root receive where x is 0, and where x is −1? Which slope does it have there?",
-        "Replace the *input* of the square root, wherever x is not above 0, by a number at which its slope is finite. "
+        "Wherever x is not above 0, replace the *input* of the square root by 1.0, because at 1.0 its slope is finite. "
         "A second `ag.where` does that.",
         (
             "Help: the value is 1 where x is not above 0",
@@ -1217,10 +1248,10 @@ _BY_VALUE = [
         def safe(x):
             return {_SAFE}""",
     explained="""
-        The second `where` replaces the *input* of the square root. Then the root never receives the 0, and all gradients are finite. You can try both functions in [the playground](playground.ipynb#The-trap-of-where).
+        The second `where` replaces the *input* of the square root. So the root never receives 0 or a number below 0, and no nan arises. You can try both functions in [the playground](playground.ipynb#The-trap-of-where).
 
-        `sqrt(relu(x))` is right too: at 0 and below, the square root passes ∞ back to relu, and the `np.where` in relu's rule replaces it with 0. A rule with `g * (x > 0)` would compute ∞ · 0, which is nan. (The gradient of `sqrt(maximum(x, 0))` at 0 is ∞, because in a tie x gets half of ∞.)""",
-    why="Wherever x is not above 0, x gets 0 and no nan, although the slope of the square root is infinite at 0.",
+        With 0.0 in place of 1.0, `safe` is right too: the square root then passes back 0 · ∞ = nan, but the rule of the inner `where` *chooses* 0 in its place. `sqrt(relu(x))` is right for the same reason: the `np.where` in relu's rule chooses 0 in place of ∞. A rule with `g * (x > 0)` would compute ∞ · 0, which is nan. (The gradient of `sqrt(maximum(x, 0))` at 0 is ∞, because in a tie x gets half of ∞.)""",
+    why="Wherever x is not above 0, x gets 0 and no nan: a where chooses 0 and does not multiply by it.",
     mistakes=[
         *_BY_VALUE,
         edit(_ROOT, "ag.sqrt(x)", _BOTH),
@@ -1238,6 +1269,7 @@ _BY_VALUE = [
         edit(_SAFE, f"ag.where(x >= 0, {_ROOT}, 0.0)", _OUTER),
         edit(_SAFE, "ag.sqrt(ag.where(x == 0, 1.0, ag.abs(x))) - (x == 0)", _VALUE_BELOW),
         edit(_INPUT, "ag.where(x > 0, 1.0, x)", _ABOVE),
+        edit(_INPUT, "ag.softplus(x)", _CHANGED),
         edit(_INPUT, "ag.maximum(x, 1e-12)", _SMALL),
         edit(_ROOT, "ag.sqrt(ag.relu(x) + 1e-12)", _SMALL),
         edit(_ROOT, "ag.sqrt(x.data)", _CUT),

@@ -3,10 +3,13 @@
 import re
 import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
 
+import autograd_lib as ag
 from autograd_course.drawing import style
-from autograd_course.lessons.lesson_04.drawings import exp_and_log, plateau
+from autograd_course.drawing.formatting import number
+from autograd_course.lessons.lesson_04.drawings import branches, exp_and_log, plateau
 
 
 def drawn(picture, tag, **look):
@@ -55,8 +58,7 @@ def test_plateau():
 def test_exp_and_log(x, steps):
     picture = exp_and_log(x)
     assert (
-        f"log at {x:g} has the height" in picture.text
-        and f"the slope 1/{x:g} = {1 / x:g}." in picture.text
+        f"log at {x:g} has height" in picture.text and f"slope 1/{x:g} = {1 / x:g}." in picture.text
     )
     assert len(drawn(picture, "polyline", stroke=style.TANGENT)) == 2
     assert [
@@ -64,3 +66,32 @@ def test_exp_and_log(x, steps):
         for one in drawn(picture, "text", **{"font-size": "13", "fill": style.INK})
         if one.text != "x"
     ] == steps
+
+
+@pytest.mark.parametrize("replacement", [None, 1.0, 0.0])
+@pytest.mark.parametrize("x", [-1.0, 0.0, 0.5, 4.0])
+def test_branches(x, replacement):
+    """The value and the gradient of x are the engine's; each nan gradient has a frame; only a
+    value that a where takes has a blue arrow.
+    """
+
+    def f(x):
+        root_input = x if replacement is None else ag.where(x > 0, x, replacement)
+        return ag.where(x > 0, ag.sqrt(root_input), 0.0)
+
+    with np.errstate(all="ignore"):
+        z, gradient = f(np.float64(x)), ag.grad(f)(x)
+    picture = branches(x, replacement)
+    said = [one.text for one in drawn(picture, "text")]
+    assert f"z = {number(float(z))}" in said and f"x = {number(x)}" in said
+    assert f"The gradient of x is {number(float(gradient))}." in picture.text
+    assert np.isnan(gradient) == (replacement is None and x <= 0)
+    assert ("0 in place of nan" in said) == (replacement == 0 and x <= 0)
+    framed = drawn(picture, "rect", stroke=style.INK)
+    assert len(framed) == sum(label.endswith("= nan") for label in said)
+    assert len(framed) == (x <= 0 and not replacement)
+    wheres = said.count("where")
+    assert wheres == 1 + (replacement is not None)
+    values = drawn(picture, "path", stroke=style.VALUE)
+    ignored = drawn(picture, "path", stroke=style.LINE)
+    assert len(ignored) == wheres and len(values) == 2 + wheres

@@ -15,12 +15,14 @@ from autograd_course.lessons.lesson_04.exercises import (
     _BELOW_0,
     _BOTH,
     _BOUND,
+    _CHANGED,
     _CUT,
     _IS_NAN,
     _NOT_0,
     _SMALL,
     _TIE,
     _VALUE_BELOW,
+    _WHERE,
     CLIP,
     DRILL,
     FROM_Z,
@@ -132,6 +134,7 @@ cases(
         ),
         (_but(RIGHT, 0, lambda g, z, x: g * z), "own: g times the value"),
         (_but(RIGHT, 0, lambda g, z, x: g if x > 0 else 0), "error: truth of an array"),
+        (_but(RIGHT, 0, lambda g, z, x: g.clamp(min=0)), "own: You test the sign of g"),
         (_but(RIGHT, 3, lambda g, z, c, x, y: np.where(c, np.squeeze(g), 0)), "error: broadcast"),
         (_but(RIGHT, 0, lambda g, z, x: 1.0 * (x > 0)), "no g"),
         (_but(RIGHT, 1, lambda g, z, x: -g * np.sign(x)), "sign"),
@@ -141,6 +144,7 @@ cases(
             (_but(RIGHT, i, in_tuple), "own: in a tuple | 2 gradients")
             for i, in_tuple in [
                 (2, lambda g, z, x, y: (RIGHT[2](g, z, x, y), RIGHT[2](g, z, y, x))),
+                (2, lambda g, z, x, y: (g * (x > y), g * (y > x))),  # and wrong in a tie
                 (3, lambda g, z, c, x, y: (np.where(c, g, 0), np.where(c, 0, g))),
                 # as backward of a torch.autograd.Function returns them
                 (3, lambda g, z, c, x, y: (None, np.where(c, g, 0), np.where(c, 0, g))),
@@ -367,6 +371,12 @@ def _assigned(x):
     return ag.sqrt(x)
 
 
+def _written(x):
+    z = np.zeros_like(x)
+    z[x > 0] = ag.sqrt(x[x > 0])
+    return z
+
+
 def _nan_to_0(x):
     z = ag.sqrt(x)
     return ag.where(np.isnan(z), 0.0, z)
@@ -399,12 +409,13 @@ cases(
         (_masked_input, own(_NOT_0)),
         (lambda x: _trap(ag.where(x > 0, x, 1.0)), own(_NOT_0)),
         (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x > 0, x, 1.0)), -1.0), own(_NOT_0)),
-        (lambda x: ag.sqrt(ag.relu(x) + 1e-12), own(_NOT_0)),
+        (lambda x: ag.sqrt(ag.relu(x) + 1e-12), own(_SMALL)),
+        (lambda x: ag.sqrt(ag.maximum(x, 1e-12)), own(_SMALL)),
         (lambda x: ag.sqrt(ag.abs(x)), own(_VALUE_BELOW)),
         (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x > 0, x, 1.0)), x), own(_VALUE_BELOW)),
         (lambda x: ag.where(x > 0, 0.0, ag.sqrt(ag.where(x > 0, x, 1.0))), own(_ABOVE)),
         (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x > 1, x, 1.0)), 0.0), own(_ABOVE)),
-        (lambda x: ag.where(x > 0, ag.sqrt(ag.softplus(x)), 0.0), own(_ABOVE)),
+        (lambda x: ag.where(x > 0, ag.sqrt(ag.softplus(x)), 0.0), own(_CHANGED)),
         (lambda x: ag.where(x > 0, ag.sqrt(ag.clip(x, 1e-6, None)), 0.0), own(_SMALL)),
         (lambda x: ag.where(x > 1e-12, ag.sqrt(ag.where(x > 1e-12, x, 1.0)), 0.0), own(_SMALL)),
         (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x > 0, x, 1.0)) + 1e-8, 0.0), own(_SMALL)),
@@ -426,7 +437,9 @@ cases(
         (lambda x: torch.where(x > 0, torch.sqrt(x), 0.0), "error: name of another library"),  # noqa: F821
         (lambda x: where(x > 0, sqrt(x), 0.0), "error: name of NumPy"),  # noqa: F821
         (lambda g, z, x: np.where(x > 0, g / (2 * z), 0), "error: arguments"),
-        (lambda x: ag.where(x > 0, ag.sqrt(x.clamp(min=0)), 0.0), "none | use clip"),
+        (lambda x: ag.where(x > 0, ag.sqrt(x.clamp(min=0)), 0.0), "mistake 8"),
+        (_written, own(_WHERE)),
+        (lambda x: np.stack([np.sqrt(e) if e > 0 else 0.0 * e for e in x]), own(_WHERE)),
         (_assigned, "none | use where"),
         (np.ones(3), "not a function"),
     ],
@@ -437,6 +450,8 @@ cases(
         "lambda x: ag.sqrt(ag.where(x.data > 0, x, 1.0)) * (x.data > 0)",
         "lambda x: ag.sqrt(ag.relu(x))",
         "lambda x: ag.sqrt(ag.where(x > 0, x, 0.0))",
+        "lambda x: ag.where(x > 0, ag.sqrt(ag.relu(x)), 0.0)",
+        "lambda x: ag.where(x > 0, ag.sqrt(ag.where(x > 0, x, 0.0)), 0.0)",
         "lambda x: ag.where(x > 0, ag.where(x > 0, x, 1.0) ** 0.5, 0.0)",
         "lambda x: ag.where(x > 0, ag.exp(0.5 * ag.log(ag.where(x > 0, x, 1.0))), 0.0)",
         "lambda x: ag.where(x > 0, ag.sqrt(x * (x > 0) + (x <= 0)), 0.0)",
