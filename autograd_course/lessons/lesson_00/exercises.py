@@ -542,3 +542,186 @@ def downhill(answer):
         first=[(2.0, 4.0), (-1.0, -3.0), (3, 2)],
         hints=downhill.mistakes,
     )
+
+
+def _weight_gradient(delta, X):
+    return delta.T @ X
+
+
+@exercise(
+    "00.weight_gradient",
+    minutes=4,
+    difficulty="optional",
+    importance=1,
+    question="""
+        The first layer computes `S = X @ W.T + b`, and relu follows. Row n of X is
+        scan n, and row u of W holds the weights of unit u. `delta[n, u]` is the gradient of the loss with respect to `S[n, u]`,
+        the factor of scan n for unit u. Write `weight_gradient(delta, X)`, which returns the gradient of the loss with respect
+        to W: the pictures of all units at once.""",
+    stub="""
+        def weight_gradient(delta, X):
+            ...""",
+    hints=[
+        "Begin with one unit and one scan: delta[n, u] * X[n] is this scan's contribution to row u of the result.",
+        "Add up over n. A matrix product adds up over the axis that its two factors share: which axis is that here?",
+    ],
+    solution="""
+        def weight_gradient(delta, X):
+            return delta.T @ X""",
+    explained="Row u adds up *factor × scan* over all scans. `loss.backward()` computes the same product.",
+    why="Every row is a weighted sum of the scans. The folded cell above compares this product with the gradient from loss.backward().",
+    mistakes=[
+        (
+            lambda delta, X: X.T @ delta,
+            "Your result has a column for each unit, but W has a row for each unit.",
+        ),
+        (
+            lambda delta, X: delta.T @ X / len(X),
+            "You divide by the number of scans. If the loss is a mean, delta already contains this factor.",
+        ),
+        (
+            lambda delta, X: np.outer(delta.sum(axis=0), X.sum(axis=0)),
+            "You add up the factors and the scans separately. Multiply each scan by its own factor first, then add up.",
+        ),
+        (
+            lambda delta, X: np.outer(delta.sum(axis=0), X.mean(axis=0)),
+            "You multiply by the mean scan. Multiply each scan by its own factor first, then add up.",
+        ),
+        (
+            lambda delta, X: np.outer(delta[0], X[0]),
+            "That is the contribution of the first scan. Add up over all scans.",
+        ),
+        (
+            lambda delta, X: np.outer(delta[-1], X[-1]),
+            "That is the contribution of the last scan. Does your loop add up, or overwrite?",
+        ),
+        (
+            lambda delta, X: delta[:, :, None] * X[:, None],
+            "Your result has an axis for the scans: add up over it.",
+        ),
+        (
+            lambda delta, X: (delta * (delta > 0)).T @ X,
+            "You apply relu to delta. A negative factor counts too, and delta already contains the slope of relu.",
+        ),
+        (
+            lambda delta, X: np.abs(delta).T @ X,
+            "You use the size of each factor. A negative factor subtracts its scan.",
+        ),
+        (
+            lambda delta, X: delta.sum(axis=0),
+            "That is the gradient of the bias b. For W, multiply each factor by its scan before you add up.",
+        ),
+        (
+            lambda delta, X: delta,
+            "That is the gradient of the sums S. Multiply each factor by its scan, and add up over the scans.",
+        ),
+        (
+            lambda delta, X: -delta.T @ X,
+            "That is the direction downhill. The gradient itself has no minus.",
+        ),
+    ],
+)
+def weight_gradient(answer):
+    def build(d):
+        scans, units, dots = d.size(), d.size(), d.size()
+        return d.g(scans, units), d(scans, dots)
+
+    expect_over(answer, _weight_gradient, build, hints=weight_gradient.mistakes)
+
+
+SQUARED = 0.0637  # the sum of the squared gradients before training; the lesson computes it
+
+
+FALLS = [
+    (
+        0.1 * SQUARED**0.5,
+        "You took the square root. That is how far the step moves; the loss falls by the nudge times the gradient, so "
+        "the gradients are squared.",
+    ),
+    (
+        SQUARED**0.5,
+        "That is the length of the gradient. The loss falls by c times the sum of the squared gradients.",
+    ),
+    (SQUARED, "Multiply by c: the nudge of each number is only a tenth of its gradient."),
+    (
+        0.01 * SQUARED,
+        "You used c twice. The loss changes by gradient × nudge, and only the nudge contains c.",
+    ),
+    (
+        -0.1 * SQUARED,
+        "That is the change of the loss. The question asks by how much it falls: a positive number.",
+    ),
+    (
+        0.1 * SQUARED * 2410,
+        "0.0637 is already the sum over all 2,410 numbers.",
+    ),
+    (
+        0.1 * SQUARED / 2410,
+        "That is the mean for one number. The changes of all numbers add up.",
+    ),
+    (0.05 * SQUARED, "There is no factor ½: the change is gradient × nudge."),
+    (2.34, "That is the loss after the step. By how much does it fall?"),
+]
+
+
+def _near(wrong, hint):
+    """Return a recogniser of numbers within 4 % of `wrong`, as rounded answers are."""
+    return lambda got, expected: (
+        hint if np.ndim(got) == 0 and np.isclose(got, wrong, rtol=0.04, atol=0) else None
+    )
+
+
+@exercise(
+    "00.fall",
+    minutes=3,
+    difficulty="optional",
+    importance=1,
+    question="""
+        Before training, one step moves all 2,410 numbers by −c times their gradients
+        for the loss on all training digits. The squared gradients add up to 0.0637. By about how much does the loss `fall` if c
+        is 0.1? And which c of 0.1, 1, 3, 10 and 30 is the smallest for which the loss falls by less than half of what the
+        linear approximation promises? Guess it or measure it.""",
+    stub="""
+        fall = ...
+        smallest_c = ...""",
+    hints=[
+        "One number changes the loss by about gradient × nudge. What is the nudge here? Then add up over all numbers.",
+        """To measure, build `nn.MLP([64, 32, 10], rng=0)`, and compute its loss and its gradients on train_x and train_y. Subtract
+        `c * p.grad` from the `p.data` of each parameter, and compute the loss again.""",
+    ],
+    solution="""
+        fall = 0.1 * 0.0637
+        smallest_c = 10""",
+    explained="""Each number changes the loss by gradient × (−c · gradient), so the loss falls by about c times the sum of the squared
+        gradients: by 0.0064 for c = 0.1. It actually falls by 0.0063. For c = 1, 3 and 10 it falls by 0.057, 0.130 and 0.216, where
+        0.064, 0.191 and 0.637 were promised. For c = 30 it rises, from 2.34 to 2.75.""",
+    why="The linear approximation holds only nearby, so a step 300 times as long does not take you 300 times as far down.",
+)
+def fall(answer):
+    falls, smallest = answer
+    promised = 0.1 * SQUARED
+    expect(
+        falls,
+        promised,
+        tried="fall, for c = 0.1",
+        shown="what the linear approximation promises",
+        rtol=0.07,
+        hints=[_near(*mistake) for mistake in FALLS],
+    )
+    expect(
+        smallest,
+        10,
+        tried="smallest_c",
+        shown="the smallest c for which less than half of the promise is kept",
+        rtol=0.01,
+        hints=[
+            (
+                30,
+                "With 30 the loss even rises: a step 300 times as long does not take you 300 times as far down. But the promise is "
+                "broken earlier.",
+            ),
+            (3, "With 3 the loss falls by 0.130 of the promised 0.191, which is more than half."),
+            (1, "With 1 the loss falls by 0.057 of the promised 0.064, which is more than half."),
+            (0.1, "With 0.1 the step is short, and nearly the whole promise is kept."),
+        ],
+    )

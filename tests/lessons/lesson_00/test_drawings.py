@@ -53,29 +53,34 @@ def test_bars_of_value_and_gradient():
     assert {"9", "−4", "value", "gradient"} <= {text.text for text in drawn(picture, "text")}
 
 
-def test_weights_are_drawn_above_their_gradients():
-    """Positive numbers are squares, negative ones diamonds, zeros are not drawn; all frames
-    share one scale of shades.
+def test_weights_are_drawn_above_their_gradients_and_the_largest_scans():
+    """Positive numbers are squares, negative ones diamonds, zeros are not drawn; each frame has a
+    scale of shades for the weights and one for the gradients, and its heading names the largest.
     """
     weights, gradients = np.zeros((2, 64)), np.zeros((2, 64))
     weights[0, 3], weights[1, 5], gradients[1, 63] = 0.5, -1.0, 0.25
-    frames = [(weights / 2, 4 * gradients), (weights, gradients)]
+    scans, factors = np.eye(64)[:2], [0.000252, -0.0001]
+    frames = [(weights / 2, 4 * gradients, scans, factors), (weights, gradients, scans, factors)]
     picture = weights_and_gradients(frames, 1)
     assert picture.text.splitlines() == [
         "after 1 pass, 2 hidden units with 64 weights each",
         "weights: 1 above 0, 1 below 0, mean size 0.012",
         "gradients: 1 above 0, 0 below 0, mean size 0.002",
+        "largest factors for the first unit, in thousandths: 0.25, −0.1",
     ]
     marks = [mark for mark in drawn(picture, "path") if mark.get("fill-opacity")]
     assert [(mark.get("fill"), mark.get("fill-opacity")) for mark in marks] == [
         (style.BELOW, "1.00"),
         (style.ABOVE, "0.50"),
-        (style.ABOVE, "0.25"),
+        (style.ABOVE, "1.00"),
     ]
     assert marks[0].get("d") == "M213 41m5 0l5 5l-5 5l-5 -5z", (
         "unit 1, entry 5: first row, column 5"
     )
     assert marks[2].get("d") == "M237 275h10v10h-10z", "unit 1, entry 63: the last corner"
+    headings = [text.text for text in drawn(picture, "text")]
+    assert headings[0].endswith("strongest: ±1") and headings[1].endswith("strongest: ±0.25")
+    assert {"0.25 / 1,000", "−0.1 / 1,000"} < set(headings) and len(drawn(picture, "image")) == 2
     assert not hard_to_read(picture.html)
 
 

@@ -51,3 +51,54 @@ cases(
         (1.6, "not a function"),
     ],
 )
+
+cases(
+    "00.weight_gradient",
+    wrong=[
+        (lambda delta, X: delta @ X.T, "error: shapes of @"),
+        (lambda delta, X: (2 * delta).T @ X, "double"),
+    ],
+    accepted=[
+        """
+        def weight_gradient(delta, X):
+            total = np.zeros((delta.shape[1], X.shape[1]))
+            for factors, scan in zip(delta, X):
+                total += np.outer(factors, scan)
+            return total""",
+        "lambda delta, X: np.einsum('nu,nd->ud', delta, X)",
+        "lambda delta, X: (X.T @ delta).T",
+        "lambda delta, X: np.tensordot(delta, X, axes=(0, 0))",
+        "lambda delta, X: (delta[:, :, None] * X[:, None, :]).sum(axis=0)",
+    ],
+)
+
+cases(
+    "00.fall",
+    wrong=[
+        ((0.1 * 0.0637**0.5, 10), "own: square root"),
+        ((0.025, 10), "own: square root"),
+        ((0.0637**0.5, 10), "own: length"),
+        ((0.0637, 10), "own: without c"),
+        ((0.000637, 10), "own: c twice"),
+        ((-0.00637, 10), "own: change"),
+        ((0.1 * 0.0637 * 2410, 10), "own: sum already"),
+        ((0.1 * 0.0637 / 2410, 10), "own: mean"),
+        ((0.05 * 0.0637, 10), "own: half"),
+        ((2.34, 10), "own: loss after"),
+        ((0.00637, 30), "own: 300 times"),
+        ((0.0064, 3), "own: 3"),
+        ((0.0063, 1), "own: 1"),
+        ((0.006, 0.1), "own: 0.1"),
+    ],
+    accepted=[
+        """
+        fall = 0.006
+        smallest_c = 10.0""",
+        """
+        fall = np.float32(0.0063)
+        smallest_c = np.array(10)""",
+        """
+        fall = 0.1 * 0.0637
+        smallest_c = int(1e1)""",
+    ],
+)
