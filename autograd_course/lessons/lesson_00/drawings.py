@@ -166,7 +166,7 @@ def weights_and_gradients(frames, passes):
     """Draw the weights of some hidden units as 8 × 8 images, and their gradients below them.
 
     Squares show positive numbers, and diamonds show negative numbers. The weights of a frame share
-    one scale of shades, and so do its gradients; the number of the strongest shade is in the
+    one scale of shades, and so do its gradients; the number with the strongest shade is in the
     heading. Below the gradients of the first unit are the scans with the largest factors in their
     weighted sum.
 
@@ -185,13 +185,13 @@ def weights_and_gradients(frames, passes):
     *parts, scans, factors = frames[passes]
     for row, (numbers, what, heading, colour, dash) in enumerate(
         [
-            (parts[0], "weights", f"weights of hidden units, {after}", style.VALUE, "none"),
+            (parts[0], "weights", f"weights {after}", style.VALUE, "none"),
             (parts[1], "gradients", "their gradients", style.GRADIENT, "6 4"),
         ]
     ):
         largest = np.abs(numbers).max()
         strongest = number(float(f"{largest:.2g}"))
-        sheet.words(14, 26 + 150 * row, f"{heading}; strongest: ±{strongest}", colour, "start", 16)
+        sheet.words(14, 26 + 150 * row, f"{heading}, up to ±{strongest}", colour, "start", 16)
         shades = np.round(12 * numbers / largest).astype(int)
         corners = [(14 + 136 * unit, 38 + 150 * row) for unit in range(len(numbers))]
         sheet.parts += [
@@ -214,24 +214,20 @@ def weights_and_gradients(frames, passes):
             f"{what}: {np.sum(numbers > 0)} above 0, {np.sum(numbers < 0)} below 0, mean size {size}"
         )
     labels = [number(1000 * float(f"{factor:.2g}")) for factor in factors]
-    sheet.words(
-        14, 326, "scans with the largest factors (+ or −) for the first unit", anchor="start", size=16
-    )
+    sheet.words(14, 326, "largest factors, first unit (in 1/1,000)", anchor="start", size=16)
     for k, (image, label) in enumerate(zip(scans, labels, strict=True)):
         sheet.parts.append(scan(image.reshape(8, 8), 14 + 136 * k, 338, 64))
-        sheet.words(14 + 136 * k, 420, f"{label} / 1,000", anchor="start", size=14)
+        sheet.words(14 + 136 * k, 420, label, anchor="start", size=14)
     for x, shape, fill, words in [
         (14, "h10v10h-10z", style.ABOVE, "above 0"),
         (140, "m5 0l5 5l-5 5l-5 -5z", style.BELOW, "below 0"),
     ]:
         sheet.parts.append(f'<path d="M{x} 441{shape}" fill="{fill}"/>')
         sheet.words(x + 18, 451, words, style.FAINT, "start", 13)
-    sheet.words(
-        266, 451, "the stronger the colour, the larger the number", style.FAINT, "start", 13
-    )
+    sheet.words(14, 476, "the stronger the colour, the larger the number", style.FAINT, "start", 13)
     lines.append(f"largest factors for the first unit, in thousandths: {', '.join(labels)}")
     text = f"{after}, {len(parts[0])} hidden units with 64 weights each\n" + "\n".join(lines)
-    return Picture(svg("0 0 560 462", "".join(sheet.parts), text), text)
+    return Picture(svg("0 0 560 488", "".join(sheet.parts), text), text)
 
 
 class Dots(widgets.VBox):

@@ -350,6 +350,19 @@ def value(answer):
             "You took a share of the value. The change is gradient times nudge, regardless of the value. Add it to 12.",
         ),
         (12, "That is the value before the nudge. By how much does it change?"),
+        (11.994, "The decimal point slipped: 3 · 0.02 is 0.06."),
+        (
+            12 - 0.02 / 3,
+            "You divided the nudge by the gradient. Multiply them: the gradient is the change per unit of x.",
+        ),
+        (
+            12 * 0.98,
+            "You took a share of the value. The change is gradient times nudge, regardless of the value. Add it to 12.",
+        ),
+        (
+            12.18,
+            "0.18 is not gradient times nudge: 3 · 0.02 is 0.06. And the gradient is negative.",
+        ),
     ],
 )
 def nudge(answer):
@@ -386,7 +399,11 @@ def _downhill_is(got, expected):
     why="You found the minimum of a bowl that you never saw, by its gradient alone.",
     mistakes=[
         (3, "That is the value at the lowest point. The question asks for x."),
-        (0, "0 is the gradient at the lowest point. Which x does the slider show there?"),
+        (
+            0,
+            f"At x = 0 the gradient is {number(float(grad(hidden)(0.0)), 3)}, not 0. At the lowest point the gradient is 0: which x does the "
+            "slider show there?",
+        ),
         _downhill_is,
     ],
 )
@@ -402,6 +419,18 @@ TENTH = 0.1  # a name, since Python warns about 0.1(gradient)
 
 def _next(x, gradient):
     return x - 0.1 * gradient
+
+
+def _bowl(x):
+    return (x - 3) ** 2 + 5
+
+
+def _until_flat(x, gradient):
+    """Return where steps downhill end on the hidden curve: a mistake, because one step was asked."""
+    while abs(gradient) > 1e-3:
+        x = x - 0.1 * gradient
+        gradient = grad(hidden)(float(x))
+    return x
 
 
 @exercise(
@@ -526,6 +555,29 @@ def _next(x, gradient):
         (
             lambda x, gradient: x - TENTH(gradient),
             "Python reads 0.1(gradient) as a call of a function named 0.1. Write the multiplication sign: 0.1 * gradient.",
+        ),
+        (
+            lambda x, gradient: x - 0.1 * gradient / abs(gradient),
+            "The step is a tenth of the gradient, not 0.1: it grows with the gradient.",
+        ),
+        (
+            lambda x, gradient: gradient - 0.1,
+            "Start from x, and subtract a tenth of the gradient.",
+        ),
+        *(
+            (
+                wrong,
+                "You computed the gradient of one curve. Your function must work for any gradient: use the parameter.",
+            )
+            for wrong in (
+                lambda x, gradient: x - 0.1 * grad(hidden)(x),
+                lambda x, gradient: x - 0.1 * grad(hidden)(float(x)),
+                lambda x, gradient: x - 0.1 * grad(_bowl)(x),
+            )
+        ),
+        (
+            _until_flat,
+            "You walk all the way to a flat point. Take one step only, with the gradient that you are given.",
         ),
         (
             lambda x, gradient: gradient - 0.1 * x,

@@ -79,8 +79,8 @@ def test_weights_are_drawn_above_their_gradients_and_the_largest_scans():
     )
     assert marks[2].get("d") == "M237 275h10v10h-10z", "unit 1, entry 63: the last corner"
     headings = [text.text for text in drawn(picture, "text")]
-    assert headings[0].endswith("strongest: ±1") and headings[1].endswith("strongest: ±0.25")
-    assert {"0.25 / 1,000", "−0.1 / 1,000"} < set(headings) and len(drawn(picture, "image")) == 2
+    assert headings[0].endswith("up to ±1") and headings[1].endswith("up to ±0.25")
+    assert {"0.25", "−0.1"} < set(headings) and len(drawn(picture, "image")) == 2
     assert not hard_to_read(picture.html)
 
 

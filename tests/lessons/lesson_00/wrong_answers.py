@@ -86,8 +86,8 @@ cases(
         ((0.05 * 0.0637, 10), "own: half"),
         ((2.34, 10), "own: loss after"),
         ((0.00637, 30), "own: 300 times"),
-        ((0.0064, 3), "own: 3"),
-        ((0.0063, 1), "own: 1"),
+        ((0.0064, 3), "own: more than half"),
+        ((0.0063, 1), "own: more than half"),
         ((0.006, 0.1), "own: 0.1"),
     ],
     accepted=[
