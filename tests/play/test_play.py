@@ -311,7 +311,7 @@ def test_the_notebook_lists_every_function_that_is_known():
     cells = {
         cell["id"]: "".join(cell["source"]) for cell in json.loads(NOTEBOOK.read_text())["cells"]
     }
-    listed = re.search(r"These functions are known: (.*)\.", cells["what"])[1]
+    listed = re.search(r"You can use these functions: (.*)\.", cells["what"])[1]
     assert re.findall(r"`(\w+)`", listed) == KNOWN
 
 
