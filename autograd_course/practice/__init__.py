@@ -289,7 +289,7 @@ class Gym(Panel):
         self.problem, self.boxes, self.icons, self.form.children = None, [], [], []
         home = min(KINDS[self.kind.value][1].KEYS.values())
         self.head.value = say(
-            f"Problems of this kind begin with lesson {home}. Choose {home} above, or another kind."
+            f"Problems of this kind start with lesson {home}. Choose {home} above, or a different kind of problem."
         )
         self.view.value = self.verdict.value = ""
         self.words.value = f"<pre>{self.kind.value}, {self.lesson.value}</pre>"
@@ -349,14 +349,14 @@ class Gym(Panel):
             word = (
                 "Right. You will see this problem again, because your first answer was not right."
                 if self.missed
-                else "Right at the first attempt."
+                else "Right on the first attempt."
             )
             self.end(word, hints)
         else:
             first = (
                 f"{good} of {len(marks)} right so far."
                 if any(texts)
-                else "Fill in one box or more, then check."
+                else "Fill in at least one box, then check."
             )
             self.speak(first, hints)
             waiting = next(box for box, mark in zip(self.boxes, marks) if not (mark and mark.good))

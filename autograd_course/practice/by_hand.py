@@ -111,7 +111,9 @@ def _problem(key, question, asked, reveal, drawn):
         if _near(got, asked[i].right):
             return Mark(True)
         hint = hint_of(mistakes[i], lambda wrong: _near(got, wrong))
-        return Mark(False, hint or "No known mistake gives this number: work it out again.")
+        return Mark(
+            False, hint or "None of the usual mistakes gives this number. Work it out again."
+        )
 
     return Problem(
         key,
@@ -149,14 +151,14 @@ def _nudge(rng):
     nudge = _of(rng, -0.02, -0.01, 0.01, 0.02, 0.05)
     moves = "up" if nudge > 0 else "down"
     question = (
-        f"At some point of a curve, the value is {value} and the gradient is {number(g)}. From there x moves "
+        f"At some point on a curve, the value is {value} and the gradient is {number(g)}. From there x moves "
         f"{moves} by {number(abs(nudge))}. **What is the value now, approximately?**"
     )
     wrong = [
         (value + g, "The gradient is a rate, not a step: multiply it by the nudge of x."),
         (
             value + nudge,
-            "That adds the nudge of x. The value changes by the gradient times the nudge.",
+            "You added the nudge of x. The value changes by the gradient times the nudge.",
         ),
         (value - g * nudge, "The size of the change is right, but its sign is wrong."),
         (g * nudge, "That is the change of the value. What is the value after it?"),
@@ -174,7 +176,7 @@ def _differences(rng):
     up, down = (here + slope * t + bend * t**2 + skew * t**3 for t in (h, -h))
     question = (
         f"A function has the value {number(down, 6)} at x − h, {here} at x and {number(up, 6)} at x + h, with "
-        f"h = {number(h)}. **What are its forward and its central difference at x?**"
+        f"h = {number(h)}. **What are its forward and central differences at x?**"
     )
     forward, backward, central = (up - here) / h, (here - down) / h, (up - down) / (2 * h)
     shared = [
@@ -338,7 +340,8 @@ def _ledger_question(key, walk, done, arrived):
             (sum(arrow.local for arrow in arrows), "Multiply each local gradient by its user's g."),
             (
                 0.0,
-                f"A user of {name} has been visited, so the entry of {name} already has its contribution.",
+                f"A user of {name} has been visited, so the entry of {name} already contains that user's "
+                "contribution.",
             ),
         ]
         if len(arrows) > 1:
@@ -356,7 +359,7 @@ def _ledger_question(key, walk, done, arrived):
                     float(walk.of[one].value),
                     f"That is the value of {name}. It has received no contribution yet.",
                 ),
-                (1.0, "The 1 with which the backward pass begins belongs to L alone."),
+                (1.0, "The 1 that starts the backward pass belongs to L alone."),
             ]
         asked.append(Asked(f"entry of {name}", total, wrong))
         parts = " + ".join(
@@ -382,7 +385,8 @@ def _accumulate(rng):
         f"A neuron computes ŷ = w · x with w = {number(w)}; the loss is L = ½(ŷ − y)². `L.backward()` is called "
         f"for x = {x1}, y = {number(y1)}, and then for x = {x2}, y = {number(y2)}. **What is `w.grad` after the "
         "first call? After the second, without a reset in between? And with a reset?** w changes only after both calls: "
-        f"one step of gradient descent, with the learning rate {number(rate)}, uses the sum of both gradients. **What is "
+        f"one step of gradient descent, with learning rate {number(rate)}, uses the sum of both "
+        "gradients. **What is "
         "w after it?**"
     )
     after = w - rate * (g1 + g2)
@@ -467,11 +471,12 @@ def _twice(rng):
             [
                 (
                     2 * g,
-                    f"In the second call c already has the gradient {m}, and gets {m} more. How much does it pass on to x?",
+                    f"In the second call, c already has gradient {m} and receives {m} more. How much does it "
+                    "pass on to x?",
                 ),
                 (
                     4 * g,
-                    f"The first call is right: it gives {g}. Only the second call gives twice that.",
+                    f"The first call is right: it adds {g}. Only the second call adds twice that.",
                 ),
             ],
         ),
@@ -480,7 +485,7 @@ def _twice(rng):
             g,
             [
                 (2 * g, "`=` replaces the gradient of the first call."),
-                (0, "The second call computes a gradient, too."),
+                (0, "The second call computes a gradient too."),
             ],
         ),
     ]
@@ -500,7 +505,7 @@ def _momentum(rng):
     m2 = beta * g1 + g2
     after = w - rate * g1 - rate * m2
     question = (
-        f"Gradient descent with momentum: m ← ½ · m + g, then w ← w − 0.1 · m. It begins at w = {w} with m = 0, and "
+        f"Gradient descent with momentum: m ← ½ · m + g, then w ← w − 0.1 · m. It starts at w = {w} with m = 0, and "
         f"the gradients of the first two steps are {number(g1)} and {number(g2)}. **What are m and w after the second "
         "step?**"
     )
@@ -536,13 +541,13 @@ def _momentum(rng):
 def _curvature(rng):
     small, large = _of(rng, 0.5, 1, 2), _of(rng, 4, 5, 8, 10, 20, 40)
     question = (
-        f"A bowl has the curvature {number(small)} in one direction and {large} in the other. **Above which learning "
+        f"A bowl has curvature {number(small)} in one direction and {large} in the other. **Above which learning "
         "rate does gradient descent diverge?**"
     )
     wrong = [
         (
             2 / small,
-            "Below that learning rate, the steep direction already diverges. Which direction is the first to diverge?",
+            "The steep direction diverges even below that learning rate. Which direction is the first to diverge?",
         ),
         (
             1 / large,
@@ -576,7 +581,7 @@ def _classify(rng):
         f"A network takes {n_in} numbers, has {hidden} hidden neurons and returns {out} logits; each layer has a bias. "
         f"It is trained on {examples} examples, in mini-batches of {batch} (the last may be smaller). **How many "
         "parameters does it have, and how many steps does an epoch take?** Its loss is the mean cross-entropy. In a "
-        f"batch of {rows} rows one row has the probability {number(p)} for its true class. **What is the gradient of "
+        f"batch of {rows} rows one row has probability {number(p)} for its true class. **What is the gradient of "
         "that logit?**"
     )
     asked = [
@@ -586,16 +591,16 @@ def _classify(rng):
             [
                 (count - hidden - out, "The biases are parameters too."),
                 (count - out, "The output layer has a bias too."),
-                (n_in * hidden * out, "Each layer has a matrix of its own: add their entries."),
+                (n_in * hidden * out, "Each layer has its own matrix: add up the entries of both."),
             ],
         ),
         Asked(
             "steps",
             steps,
             [
-                (examples // batch, "The last, smaller batch takes a step too."),
-                (examples / batch, "The last, smaller batch takes a whole step."),
-                (examples, "A step uses a whole batch."),
+                (examples // batch, "The smaller last batch also takes a step."),
+                (examples / batch, "The last, smaller batch still takes a whole step."),
+                (examples, "Each step uses a whole batch."),
             ],
         ),
         Asked(
@@ -637,7 +642,7 @@ def _shared(rng):
                 ),
                 (
                     n * w**n * start,
-                    "Each contribution has one factor w less: the w that is nudged.",
+                    "Each contribution has one factor w fewer: the w that is nudged is left out.",
                 ),
                 (n * w ** (n - 1), "The factor of the first state is missing."),
                 (to_start * start, "That is the last state, the value of L."),
@@ -650,7 +655,7 @@ def _shared(rng):
                 (w * n, "Along a path the local gradients are multiplied."),
                 (
                     to_start * start,
-                    "That is the value of L. How does it change with the first state?",
+                    "That is the value of L. How does it change when the first state changes?",
                 ),
                 (w ** (n - 1), f"The path has {n} arrows."),
             ],
@@ -679,12 +684,12 @@ def _clip(rng):
                 "If the entries are clipped one by one, the gradient changes its direction.",
             ),
             (x, "The norm is √(first² + second²): is it at most the limit?"),
-            (x / norm, "That scales the gradient to the length 1, not to the limit."),
+            (x / norm, "That scales the gradient to length 1, not to the limit."),
             (
                 x * limit / (7 * a),
                 "The norm is the root of the sum of squares, not the sum of absolute values.",
             ),
-            (-x * factor, "Clipping keeps the direction."),
+            (-x * factor, "Clipping does not change the direction."),
         ]
 
     asked = [
@@ -703,9 +708,10 @@ def _windows(rng):
     n = k + stride * _of(rng, 4, 5, 6) - 2 * border
     rows = (n + 2 * border - k) // stride + 1
     question = (
-        f"An image of {n} × {n} pixels is convolved with one kernel of {k} × {k}, at stride {stride} and with a border of "
-        f"{border}. **How many rows does the output have? In how many windows is a kernel entry used? And how many "
-        "windows contain a pixel in the middle, at stride 1?**"
+        f"An image of {n} × {n} pixels is convolved with one {k} × {k} kernel, with stride "
+        f"{stride} and a border of {border}. **How many rows does the output have? In how many "
+        "windows is each kernel entry used? And how many windows contain a given pixel in the "
+        "middle, at stride 1?**"
     )
     asked = [
         Asked(
@@ -733,7 +739,7 @@ def _windows(rng):
             [
                 (k, "The windows that contain the pixel also form columns."),
                 (rows**2, "Only windows that contain the pixel count."),
-                (1, "That is right for a pixel in the corner, without a border."),
+                (1, "That is right for a corner pixel without a border."),
             ],
         ),
     ]
@@ -752,7 +758,7 @@ def _tangent(rng):
     p, tp = x * y, tx * y + x * ty
     tz = 2 * p * tp
     question = (
-        f"Forward mode: x = {x} with the tangent {number(tx)}, y = {y} with the tangent {number(ty)}. First p = x · y, "
+        f"Forward mode: x = {x} with tangent {number(tx)}, y = {y} with tangent {number(ty)}. First p = x · y, "
         "then z = p². **What are the tangents of p and z?**"
     )
     asked = [
@@ -840,7 +846,8 @@ def _marks(rng):
     kept = n // every
     question = (
         f"A chain has {n} steps, and each leaves one array on the tape. You keep one value in every {every} as a mark, and "
-        "record one segment at a time. **How many arrays are held at most: the marks, and one whole segment? Which "
+        "record one segment at a time. **How many arrays are held at most, counting the marks and "
+        "one whole segment? Which "
         "segment length makes this number smallest? And how many steps are computed a second time, at most?**"
     )
     asked = [
@@ -888,8 +895,9 @@ def _marks(rng):
 def _attend(rng):
     n, query, d = _of(rng, 6, 8, 10), _of(rng, 2, 3, 4), _of(rng, 16, 36, 64, 100)
     question = (
-        f"A text has {n} positions, counted from 0, and a causal mask. All scores of query {query} are equal. **Which "
-        f"weight does it give to each key that it may read? And to key {query + 1}?** Queries and keys have {d} entries "
+        f"A text has {n} positions, counted from 0, and a causal mask. All scores of query {query} "
+        f"are equal. **What weight does it give to each key that it may read? And to key {query + 1}?** "
+        f"Queries and keys have {d} entries "
         "with mean 0 and variance 1. **What is the standard deviation of a score before it is divided by √d?**"
     )
     asked = [
@@ -989,11 +997,12 @@ def _lines(rng):
             break
     listing = "; ".join(f"`{line}`" for line in lines)
     question = (
-        f"A tracer has written these lines: {listing}. The function returns L. **How many lines are left after dead "
+        f"A tracer has recorded these lines: {listing}. The function returns L. **How many lines "
+        "are left after dead "
         "code elimination?**"
     )
     wrong = [
-        (6, "Does L need each of them? Begin at L and go backward."),
+        (6, "Does L need each of them? Start at L and work backward."),
         (
             len(direct),
             "That counts the line of L and the lines of the values it reads. What do those lines read?",
@@ -1032,12 +1041,12 @@ def _shards(rng):
 def _implicit(rng):
     a, b = _of(rng, 0.2, 0.5, 0.75, -0.5), _of(rng, 1, 2, 3)
     right = b / (1 - a)
-    question = f"z solves z = {number(a)} · z + {b} · x. **What is dz/dx?** (How z was found does not matter.)"
+    question = f"z solves z = {number(a)} · z + {b} · x. **What is dz/dx?** (It does not matter how z was found.)"
     wrong = [
         (b, "x changes z directly, and this change of z changes z again."),
-        (a, "That is the derivative of the right side with respect to z."),
+        (a, "That is the derivative of the right-hand side with respect to z."),
         (b + a, "Solve for dz: dz = a · dz + b · dx."),
-        (b / (1 + a), "The sign is wrong: bring the term with dz to the left side."),
+        (b / (1 + a), "The sign is wrong: bring the term with dz to the left-hand side."),
         (b * (1 - a), "Divide by 1 − a."),
     ]
     reveal = f"dz = {number(a)} · dz + {b} · dx, so dz/dx = {b} / (1 − {_in_brackets(a)}) = **{number(right)}**."
@@ -1049,9 +1058,10 @@ def _straight(rng):
     q = 1 if w >= 0 else -1
     g = (q * x - t) * x
     question = (
-        f"A weight of one bit: q = 1 if w ≥ 0, else −1. L = ½(q · x − t)² with x = {x}, t = {number(t)}, and "
-        f"w = {number(w)}. **What is the true gradient of w, what is the straight-through gradient of w, and where does "
-        "a step with the learning rate 0.1 and this gradient lead w?**"
+        f"A weight is stored as one bit: q = 1 if w ≥ 0, else −1. L = ½(q · x − t)² with x = {x}, "
+        f"t = {number(t)}, and "
+        f"w = {number(w)}. **What is the true gradient of w, what is the straight-through gradient "
+        "of w, and what is w after a step with learning rate 0.1 and this gradient?**"
     )
     asked = [
         Asked(
@@ -1082,7 +1092,7 @@ def _straight(rng):
             "w after the step",
             w - rate * g,
             [
-                (w, "With the straight-through gradient w does move."),
+                (w, "With the straight-through gradient, w does move."),
                 (q - rate * g, "The step moves w, not q."),
                 (w + rate * g, "That step goes uphill: subtract."),
             ],

@@ -44,15 +44,15 @@ class Wrong:
 
 ALL = [
     Wrong("add", 0, "g * x", "x == 1", "it multiplies by x, but a sum passes g on unchanged", "03"),
-    Wrong("add", 1, "g / 2", "False", "each of the two gets all of g, not half", "03"),
+    Wrong("add", 1, "g / 2", "False", "each of the two receives all of g, not half", "03"),
     Wrong("subtract", 1, "g", "False", "the minus is missing", "03"),
-    Wrong("subtract", 1, "-abs(g)", "g > 0", "it uses the absolute value of g in place of g", "03"),
+    Wrong("subtract", 1, "-abs(g)", "g > 0", "it uses the absolute value of g instead of g", "03"),
     Wrong(
         "multiply",
         0,
         "g * x",
         "x == y",
-        "it uses its own factor in place of the other factor",
+        "it uses its own factor instead of the other factor",
         "03",
     ),
     Wrong("multiply", 0, "y", "g == 1 or y == 0", "the g is missing", "03"),
@@ -82,13 +82,13 @@ ALL = [
     Wrong("sin", 0, "g", "x == 0", "the slope of sin x is not 1 everywhere", "04"),
     Wrong("cos", 0, "g * np.sin(x)", "x == 0", "the minus is missing", "04"),
     Wrong("cos", 0, "-g * x", "x == 0", "sin x is replaced by x", "04"),
-    Wrong("tanh", 0, "g * (1 - x * x)", "x == 0", "x is used where z belongs", "04"),
+    Wrong("tanh", 0, "g * (1 - x * x)", "x == 0", "it uses x instead of z", "04"),
     Wrong("tanh", 0, "1 - z * z", "g == 1", "the g is missing", "04"),
     Wrong("tanh", 0, "g * (1 - z)", "x == 0", "z is not squared", "04"),
     Wrong("sigmoid", 0, "g * z * z", "x == 0", "1 − z is replaced by z", "04"),
     Wrong("sigmoid", 0, "g / 4", "x == 0", "it uses the slope at 0 for every x", "04"),
     Wrong("relu", 0, "g", "x > 0", "it also passes g on where x is below 0", "04"),
-    Wrong("relu", 0, "g * z", "x <= 0 or x == 1", "z is used where its slope belongs", "04"),
+    Wrong("relu", 0, "g * z", "x <= 0 or x == 1", "it uses z instead of the slope of z", "04"),
     Wrong("abs", 0, "g", "x > 0", "the sign of x is lost", "04"),
     Wrong("abs", 0, "-g", "x < 0", "it uses the slope for x below 0 everywhere", "04"),
     Wrong("maximum", 0, "g", "x > y", "it always sends g to x", "04"),
@@ -213,7 +213,7 @@ def _problem(key, one, tests, caught):
     return Problem(
         key,
         f"For z = {FORMULAS[one.row]}, an engine computes the gradient of {letter} as `{one.rule}`. That is wrong. "
-        "**Which of these tests catch the mistake?** Tick them.",
+        "**Which of these tests catch the mistake?** Tick all of them.",
         [Box(label, "tick") for label in labels],
         judge,
         lambda texts, marks: Picture("", "\n".join(said)),

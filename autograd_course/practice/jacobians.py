@@ -94,7 +94,7 @@ PUZZLES = {
         "x * x",
         lambda x: x * x,
         "2 * x[i] * (i == j)",
-        "Entry i reads entry i alone, so the matrix is diagonal, and its entries are the slope of a square.",
+        "Entry i reads only entry i, so the matrix is diagonal, and its entries are slopes of a square.",
         also_right=("2 * x[j] if i == j else 0", "(i == j) * (x[i] + x[j])"),
     ),
     "sum": Puzzle(
@@ -112,7 +112,7 @@ PUZZLES = {
         "x.mean()",
         lambda x: x.mean(),
         "1 / n",
-        "Each entry has the weight 1/n.",
+        "Each entry has weight 1/n.",
         also_right=("1 / len(x)", "n ** -1"),
     ),
     "centre": Puzzle(
@@ -121,12 +121,12 @@ PUZZLES = {
         "x - x.mean()",
         lambda x: x - x.mean(),
         "(i == j) - 1 / n",
-        "x[j] has the weight 1 at its own place, and −1/n in every entry through the mean.",
+        "x[j] has weight 1 in its own entry, and weight −1/n in every entry, through the mean.",
         also_right=("1 - 1/n if i == j else -1/n",),
     ),
     "repeat": Puzzle(
         "08",
-        "z[i] = x[⌊i / 2⌋]: each entry twice",
+        "z[i] = x[⌊i / 2⌋]: each entry appears twice",
         "np.repeat(x, 2)",
         lambda x: (x.reshape((-1, 1)) * np.ones((1, 2))).reshape(-1),
         "j == i // 2",
@@ -136,7 +136,7 @@ PUZZLES = {
     ),
     "tile": Puzzle(
         "08",
-        "z[i] = x[i mod n]: the row twice over",
+        "z[i] = x[i mod n]: the whole row, twice",
         "np.tile(x, 2)",
         lambda x: ag.concatenate([x, x]),
         "j == i % n",
@@ -187,7 +187,7 @@ PUZZLES = {
         "np.cumsum(x) / np.arange(1, n + 1)",
         lambda x: ag.matmul(lower(x.shape[0]), x) / np.arange(1, x.shape[0] + 1),
         "(j <= i) / (i + 1)",
-        "It is the matrix of cumsum, with row i divided by the number of entries that are summed.",
+        "It is the matrix of cumsum, with row i divided by the number of entries summed.",
         also_right=("1 / (i + 1) if j <= i else 0",),
     ),
     "window_mean": Puzzle(
@@ -226,7 +226,7 @@ PUZZLES = {
         "keep * x",
         lambda x: x * kept(x),
         "keep[i] * (i == j)",
-        "It is a diagonal, with a 0 where keep is 0.",
+        "The matrix is diagonal, with a 0 where keep is 0.",
         sizes=grid((5,), (4,), (2,)),
         also_right=("keep[j] if i == j else 0",),
         constants={"keep": kept},
@@ -242,7 +242,7 @@ PUZZLES = {
     ),
     "view": Puzzle(
         "08",
-        "z = x in a row, read line by line: z[i] = x[⌊i / m⌋, i mod m], m columns",
+        "z = x as one row, read line by line: z[i] = x[⌊i / m⌋, i mod m], m columns",
         "x.reshape(-1)",
         lambda x: x.reshape(-1),
         "i == m * j + k",
@@ -304,7 +304,7 @@ PUZZLES = {
         "X @ Y",
         lambda X, Y: ag.matmul(X, Y),
         "(i == k) * Y[l, j]",
-        "Row i of Z reads row i of X alone; X[i, l] meets Y[l, j].",
+        "Row i of Z reads only row i of X; X[i, l] meets Y[l, j].",
         by="X",
         sizes=pairs(
             ((2, 3), (3, 2)), ((3, 2), (2, 2)), ((1, 2), (2, 3)), ((2, 2), (2, 2)), names="XY"
@@ -317,7 +317,7 @@ PUZZLES = {
         "X @ Y",
         lambda X, Y: ag.matmul(X, Y),
         "X[i, k] * (j == l)",
-        "Column j of Z reads column j of Y alone; Y[k, j] meets X[i, k].",
+        "Column j of Z reads only column j of Y; Y[k, j] meets X[i, k].",
         by="Y",
         sizes=pairs(
             ((2, 2), (2, 3)), ((3, 2), (2, 2)), ((1, 2), (2, 3)), ((2, 2), (2, 2)), names="XY"
@@ -359,7 +359,7 @@ PUZZLES = {
     ),
     "sort": Puzzle(
         "10",
-        "z = the entries of x from small to large",
+        "z = the entries of x in increasing order",
         "np.sort(x)",
         lambda x: x[np.argsort(x.data)],
         "x[j] == z[i]",
@@ -372,7 +372,7 @@ PUZZLES = {
         "np.log(np.exp(x).sum())",
         lambda x: ag.logsumexp(x),
         "exp(x[i] - z)",
-        "It is 1 over the sum, times what entry i adds to the sum: the softmax.",
+        "It is the contribution of entry i to the sum, divided by the sum: the softmax.",
         also_right=("exp(x[i]) / sum(exp(x))", "softmax(x)[i]"),
     ),
     "softmax": Puzzle(
@@ -393,7 +393,7 @@ PUZZLES = {
         "x - np.log(np.exp(x).sum())",
         lambda x: ag.log_softmax(x),
         "(i == j) - exp(z[j])",
-        "x[j] has the weight 1 at its own place, and in every row the slope of the logsumexp is subtracted.",
+        "x[j] has weight 1 in its own entry, and the slope of logsumexp is subtracted in every row.",
         also_right=("(i == j) - exp(x[j]) / exp(x).sum()",),
     ),
     "unit": Puzzle(
@@ -432,7 +432,7 @@ PUZZLES = {
         "3 * x ** 2",
         lambda x: ag.grad(lambda x: (x**3).sum())(x),
         "6 * x[i] * (i == j)",
-        "Entry i of the gradient reads x[i] alone: a diagonal of second derivatives.",
+        "Entry i of the gradient reads only x[i], so the second derivatives are on the diagonal.",
         also_right=("6 * x[j] if i == j else 0",),
     ),
     "hessian_product": Puzzle(
@@ -441,8 +441,8 @@ PUZZLES = {
         "np.prod(x) / x",
         lambda x: ag.grad(_product)(x),
         "(i != j) * z[i] / x[j]",
-        "Entry i of the gradient is the product of all x except x[i]. Its derivative with respect to "
-        "x[j] lacks the factor x[j] too.",
+        "Entry i of the gradient is the product of all x except x[i]. Its derivative with respect "
+        "to x[j] leaves out the factor x[j] as well.",
         sizes=grid((4,), (2,), (3,), (6,)),
         also_right=("np.prod(x) / x[i] / x[j] if i != j else 0", "z[j] / x[i] * (1 - (i == j))"),
     ),
@@ -658,7 +658,7 @@ def _judge(name, line):
             if not _close(*pairs[0]):
                 return Mark(False, diagnosis(name, pairs))
             why = (
-                "an index reaches too far. Does your line contain a size as a number?"
+                "an index is out of range. Does your line contain a size as a fixed number?"
                 if isinstance(error, IndexError)
                 else trouble(error)
             )
@@ -717,12 +717,12 @@ def diagnosis(name, pairs):
         if _close(*both[1]):
             case = next(case for pair, case in zip(pairs, cases(name)) if not _close(*pair))
             return (
-                f"Right for this size, but wrong with {_inputs(name, case)}: "
-                "does your line contain a size as a number?"
+                f"Right for this size, but wrong with {_inputs(name, case)}: does your line contain a size "
+                "as a fixed number?"
             )
         return (
-            f"Right for this matrix alone, but wrong with {_inputs(name, cases(name)[1])}: "
-            "the entry must follow from the letters."
+            f"Right for this matrix only, but wrong with {_inputs(name, cases(name)[1])}: "
+            "write the entry in terms of the letters."
         )
     if always(
         lambda got, right: np.allclose(got, right, rtol=5e-4, atol=2e-5)
@@ -753,7 +753,7 @@ def diagnosis(name, pairs):
         ):
             return "Only the diagonal is filled. Every entry of z reads every entry of x: by which path?"
         if all(_close(got[on], right[on]) for (got, right), on in zip(both, eye)):
-            return "The diagonal is right, but not all entries beside it are."
+            return "The diagonal is right, but some of the other entries are not."
         if all(_close(got[~on], right[~on]) for (got, right), on in zip(both, eye)):
             return "All entries are right except those on the diagonal."
     for step, where in [(1, "too far to the right"), (-1, "too far to the left")]:
@@ -763,7 +763,7 @@ def diagnosis(name, pairs):
             return f"Each row is shifted one column {where}."
     zeros = both[0][1] == 0
     if np.any(zeros) and always(lambda got, right: np.array_equal(got != 0, right != 0)):
-        return "The zeros are in the right places. Not all of the other entries are right."
+        return "The zeros are in the right places, but some of the other entries are wrong."
     if np.any(both[0][0][zeros]) and always(
         lambda got, right: _close(got[right != 0], right[right != 0])
     ):
@@ -854,16 +854,17 @@ def _picture(name, got):
     case = cases(name)[0]
     right = flat(case.right, case)
     said = [
-        f"{_inputs(name, case)}. A row for each entry of z, a column for each of {PUZZLES[name].by}.",
-        "As it should be:",
+        f"{_inputs(name, case)}. There is a row for each entry of z and a column for each entry of "
+        f"{PUZZLES[name].by}.",
+        "Correct matrix:",
     ]
     said += [f"row {i}: {_row(row)}" for i, row in enumerate(right.round(4))]
-    parts, end = _matrix(14, "as it should be", right, right)
+    parts, end = _matrix(14, "correct", right, right)
     if got is not None:
         mine = flat(got, case)
-        more, end = _matrix(end + 40, "as it is", mine, right)
+        more, end = _matrix(end + 40, "yours", mine, right)
         parts += more
-        said += ["As it is, * where it differs:"]
+        said += ["Your matrix, with * where it differs:"]
         said += [
             f"row {i}: ["
             + ", ".join(number(a.round(4)) + "*" * (not _close(a, b)) for a, b in zip(*both))

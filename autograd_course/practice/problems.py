@@ -244,7 +244,7 @@ class Line:
 def trouble(error):
     """Return a hint for an error that the learner's line raised."""
     if isinstance(error, StepLimitExceeded):
-        return "Your line takes too many steps, or never ends."
+        return "Your line takes too many steps, or never finishes."
     if isinstance(error, NameError):
         return f"{error.name} is not defined here: the question lists the letters that your line may use."
     if "numpy boolean" in said(error):

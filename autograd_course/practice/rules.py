@@ -189,16 +189,16 @@ def _judge(row, argument, rule):
 # --- Wrong rules, as learners write them ------------------------------------------------------------------------------
 
 FITS = {
-    "matmul": "With x of shape (n, k) and y of shape (k, m), g has the shape (n, m): which product has the shape "
-    "of the gradient?",
+    "matmul": "With x of shape (n, k) and y of shape (k, m), g has shape (n, m): which "
+    "product has the shape of the gradient?",
     "softmax": "Does a sum lose its axis there? keepdims=True keeps it.",
     "log_softmax": "Does a sum lose its axis there? keepdims=True keeps it.",
 }
 OWN = "np.sum(g * z, axis=axis, keepdims=True)"
-TIES = "At a tie, x and y share the upstream gradient, half each."
+TIES = "At a tie, x and y share the upstream gradient: each receives half."
 BOTH = "At a tie, that sends all of g to x and all of g to y, 2g in total."
-WHICH = "Where the other input is the result, the gradient of this input is 0."
-OTHER = "That is the gradient of the other input, except in a tie."
+WHICH = "Where the result is the other input, the gradient of this input is 0."
+OTHER = "That is the gradient of the other input, except at a tie."
 # Wrong lines with their hints, by row and argument. A hint is shown if the learner's line has the same
 # values as the wrong line for every input tried.
 WRONG = {
@@ -206,18 +206,18 @@ WRONG = {
         (line, "The slope of a division by y is 1 / y.") for line in ("g * y", "g", "g / z")
     ],
     ("divide", 1): [
-        ("-g * x / y", "1 / y has the slope −1 / y²: the denominator contains y twice."),
+        ("-g * x / y", "1 / y has slope −1 / y²: the denominator contains y twice."),
         ("-g / y ** 2", "The factor x is missing: x multiplies 1 / y, whose slope is −1 / y²."),
         ("-g", "That is the rule of x − y. Here x multiplies 1 / y, whose slope is −1 / y²."),
     ],
     ("power", 0): [
         ("g * x ** (y - 1)", "The factor y is missing."),
-        ("g * y * z", "The exponent must be smaller by one: x ** (y − 1)."),
+        ("g * y * z", "The exponent must be one less: x ** (y − 1)."),
     ],
     ("power", 1): [
         (
             "g * np.log(x)",
-            "The factor z is missing: xʸ is e to the power y · log x, and the slope of eᵘ is eᵘ itself.",
+            "The factor z is missing: xʸ is e to the power of y · log x, and the slope of eᵘ is eᵘ itself.",
         ),
         *(
             (line, "log z is y · log x, and its slope with respect to y is log x.")
@@ -227,7 +227,7 @@ WRONG = {
     ("tanh", 0): [
         ("g * (1 - z)", "The square is missing: 1 − z²."),
         ("g * z * (1 - z)", "That is the rule of the sigmoid."),
-        ("g * (1 + z ** 2)", "A sign is wrong in 1 − z²: where |z| comes near 1, tanh is flat."),
+        ("g * (1 + z ** 2)", "A sign is wrong in 1 − z²: where |z| is close to 1, tanh is flat."),
     ],
     ("sigmoid", 0): [
         ("g * (1 - z ** 2)", "That is the rule of tanh."),
@@ -236,19 +236,19 @@ WRONG = {
     ("softplus", 0): [
         (
             "g * np.exp(x)",
-            "That is only the slope of 1 + eˣ. The outer function, log, has the slope 1 / (1 + eˣ) there.",
+            "That is only the slope of 1 + eˣ. The outer function, log, has slope 1 / (1 + eˣ) there.",
         ),
         (
             "g / (1 + np.exp(x))",
-            "That is only the slope of the logarithm. Its argument, 1 + eˣ, has the slope eˣ.",
+            "That is only the slope of the logarithm. Its argument, 1 + eˣ, has slope eˣ.",
         ),
     ],
     ("abs", 0): [
-        ("g", "Right where x is above 0. Below, |x| falls as x grows."),
-        ("-g", "Right where x is below 0. Above, |x| grows with x."),
+        ("g", "Right where x is above 0. Below 0, |x| falls as x grows."),
+        ("-g", "Right where x is below 0. Above 0, |x| grows with x."),
         ("g * x", "The slope is the sign of x, not x."),
     ],
-    ("relu", 0): [("g", "Right where x is above 0. Below, z is constant.")],
+    ("relu", 0): [("g", "Right where x is above 0. Below 0, z is constant.")],
     ("maximum", 0): [
         ("g / 2", WHICH),
         ("g", WHICH),

@@ -56,11 +56,11 @@ def _broadcast(key, rng):
         ),
         (
             tuple(k for k in range(len(z)) if k not in summed),
-            "Those are the axes that x has itself. Sum over the axes along which x was copied.",
+            "Those are the axes that x already has. Sum over the axes along which x was copied.",
         ),
         (
             tuple(k for k in summed if k >= new),
-            "x was also copied along the axes that it lacks: sum over these axes too.",
+            "x was also copied along the axes that it lacks: sum over those too.",
         ),
         (
             tuple(k for k in summed if k < new),
@@ -120,7 +120,8 @@ def _move(key, rng):
     wrong = [
         (
             (0,),
-            "Every entry of z came from one entry of x: each entry of g goes back to its place, and none are added.",
+            "Every entry of z came from one entry of x, so each entry of g goes back to that entry, "
+            "and nothing is added up.",
         )
     ]
     return _asked(key, call, {"x": x}, z, "x", (), wrong)
@@ -155,7 +156,7 @@ def _matmul(key, rng):
         ),
         ((), f"Several products of the stack share {asked}, so their gradients are added."),
         *(
-            ((axis,), f"{asked} has that axis itself: {asked} is not shared along it.")
+            ((axis,), f"{asked} has that axis itself, so it is not shared along it.")
             for axis in (*range(len(stacked)), kept)
             if axis not in summed
         ),
@@ -176,7 +177,7 @@ def _matmul(key, rng):
         summed,
         wrong,
         what="the gradient of {} is summed over the axes",
-        of="the stack, if there is one,",
+        of="the stack, if any,",
     )
 
 
@@ -241,7 +242,7 @@ def _asked(
         return judged(texts, judge_one)
 
     none = "none" if not summed else ", ".join(map(str, summed))
-    reveal = f"g has the shape **{z}**, and the gradient of {asked} has the shape of {asked}, **{back}**. Axes of the sum: **{none}**."
+    reveal = f"g has shape **{z}**, and the gradient of {asked} has the shape of {asked}, **{back}**. Axes summed over: **{none}**."
     said = f"z = {call}, with {stated}"
     return Problem(
         key,
@@ -287,7 +288,8 @@ def axes_in(text, ndim):
         r"[\s\d,;()\[\]−-]*(and)?[\s\d,;()\[\]−-]*", text.strip()
     ):
         raise ValueError(
-            f"“{text}” is not a list of axes. Separate the axes by commas, for example 0, 2; if there are none, write none."
+            f"“{text}” is not a list of axes. Separate the axes with commas, for example 0, 2; if "
+            "there are none, write none."
         )
     axes = [int(axis.replace("−", "-")) for axis in re.findall(r"[−-]?\d+", text)]
     outside = [axis for axis in axes if not -ndim <= axis < ndim]

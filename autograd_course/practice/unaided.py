@@ -51,8 +51,8 @@ TASKS = {
         lambda g, z, x: g / (1 + np.abs(x)) ** 2,
         {
             "1 / (1 + np.abs(x)) ** 2": "It is right wherever g is 1. Make your check draw a different g for every entry.",
-            "g / (1 + x) ** 2": "It is right wherever x is above 0. Make your check test entries below 0, too.",
-            "g / (1 + np.abs(x))": "It is right only at x = 0. Compare with a difference, entry by entry.",
+            "g / (1 + x) ** 2": "It is right wherever x is above 0. Make your check test entries below 0 too.",
+            "g / (1 + np.abs(x))": "It is right only at x = 0. Compare with a finite difference, entry by entry.",
         },
     ),
     "x_tanh": Task(
@@ -61,7 +61,8 @@ TASKS = {
         lambda g, z, x: g * (np.tanh(x) + x * (1 - np.tanh(x) ** 2)),
         {
             "np.tanh(x) + x * (1 - np.tanh(x) ** 2)": "It is right wherever g is 1. Make your check draw g at random.",
-            "g * (np.tanh(x) + x)": "It is close near x = 0. Compare with a difference, to more than two digits.",
+            "g * (np.tanh(x) + x)": "It is close near x = 0. Compare with a finite difference, to "
+            "more than two digits.",
             "g * (np.tanh(np.abs(x)) + np.abs(x) * (1 - np.tanh(x) ** 2))": "It is right wherever x is above 0. Make your check test entries below 0 too, and their signs.",
         },
     ),
@@ -71,8 +72,9 @@ TASKS = {
         lambda g, z, x: np.cumsum(g[::-1])[::-1],
         {
             "g * np.arange(len(x), 0, -1)": "It is right where all entries of g are equal. Draw each entry of g separately.",
-            "np.cumsum(g)": "Where all entries of g are equal, it returns the right entries in reverse order. Compare entry by entry.",
-            "np.full(len(x), np.sum(g))": "Its first entry is right. Compare every entry, not one.",
+            "np.cumsum(g)": "Where all entries of g are equal, it returns the right entries in "
+            "reverse order. Compare them entry by entry.",
+            "np.full(len(x), np.sum(g))": "Its first entry is right. Compare every entry, not just one.",
         },
     ),
     "centre": Task(
@@ -108,7 +110,7 @@ TASKS = {
             "g / np.sqrt(np.sum(x * x))": "It is right where g and x are orthogonal. Draw g at random, and "
             "compare closely.",
             "(g - z * np.sum(g)) / np.sqrt(np.sum(x * x))": "It sums g instead of g · z. Compare every entry.",
-            "(g - z * np.sum(g * z)) / np.sum(x * x)": "It is right where x has the length 1. Draw x at random.",
+            "(g - z * np.sum(g * z)) / np.sum(x * x)": "It is right where x has length 1. Draw x at random.",
         },
         (2, 4, 7),
     ),
@@ -172,7 +174,7 @@ def unaided(name, rule, my_check):
     record.solved(f"{task.lesson}.unaided_{name}")
     return Verdict(
         "right",
-        ("", "Your rule is right. Your check accepted right rules, and rejected wrong rules."),
+        ("", "Your rule is right. Your check accepted right rules and rejected wrong ones."),
     )
 
 
@@ -228,8 +230,8 @@ def _check_tells(task, my_check):
             "your check of another f, sin, and its right rule",
             "False",
             "True",
-            "Your check rejects a right rule. Does it measure the f that it receives, and accurately enough? Or does it "
-            "compare with one fixed rule?",
+            "Your check rejects a right rule. Does it measure the f that it receives, and does it do "
+            "so accurately enough? Or does it compare with one fixed rule?",
         )
 
     def slip(made):
@@ -239,7 +241,8 @@ def _check_tells(task, my_check):
         (
             "a rule whose result is 2 % too large",
             slip(lambda gx: 1.02 * gx),
-            "Does it draw each entry of g at random, and compare every entry with the measured one within a narrow tolerance?",
+            "Does it draw each entry of g at random, and compare every entry with the measured one, "
+            "within a narrow tolerance?",
         ),
         *(
             (f"the wrong rule {text}", eval(f"lambda g, z, x: {text}", {"np": np}), why)

@@ -499,8 +499,8 @@ def _nudge(walk, i):
     name = walk.called[key]
     if len(arrows) == 1:
         return (
-            f"{_listed(arrows).capitalize()} leaves {name}: multiply its local gradient by the gradient "
-            "where it ends."
+            f"{_listed(arrows).capitalize()} leaves {name}: multiply its local gradient by the "
+            "gradient at its end."
         )
     return (
         f"{_listed(arrows).capitalize()} leave {name}: multiply each local gradient by the gradient where "

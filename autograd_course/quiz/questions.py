@@ -239,7 +239,7 @@ def _praise(good, sure):
     if good:
         return {
             "certain": "Right, and you were certain.",
-            "guessing": "Right. Read the reason, so that next time it is more than a guess.",
+            "guessing": "Right. Read the explanation, so that next time it is more than a guess.",
         }.get(sure, "Right.")
     if sure == "certain":
         return "Worth remembering: you will be asked this question again in the next lesson."
@@ -506,7 +506,7 @@ def card(lesson):
         said = (
             f"{number} of 6 lines"
             if number <= 6
-            else f"{number} lines, but a card has at most 6: which can you leave out?"
+            else f"{number} lines, but a card has at most 6. Which ones can you leave out?"
         )
         count.value = f"<div {POLITE}>&ensp;{said}</div>"
         if change:

@@ -75,7 +75,7 @@ def _gym(trained):
         sum(one["right"] for one in trained),
         sum(one["right"] + one["missed"] for one in trained),
     )
-    return [f"In the gym: {right} of {all_of_them} right at the first attempt."] * bool(all_of_them)
+    return [f"In the gym: {right} of {all_of_them} right on the first attempt."] * bool(all_of_them)
 
 
 def _notes(something):
@@ -105,7 +105,10 @@ def _notes(something):
 def _picture(rows, calibration, notes):
     text = [f"{title}: exercises {done}, predictions {made}" for title, _, done, made in rows]
     if calibration:
-        text.append("How sure, how right: " + ", ".join(": ".join(pair) for pair in calibration))
+        text.append(
+            "How sure you were, and how often you were right: "
+            + ", ".join(": ".join(pair) for pair in calibration)
+        )
     dots = '<span aria-hidden="true" style="letter-spacing:2px">'
     begun, rest = [], []
     for title, marks, done, made in rows:

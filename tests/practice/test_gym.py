@@ -515,7 +515,7 @@ def test_shapes_agree_with_the_library(key):
                 )
             if "has that axis itself" in mark.hint:  # another array may be broadcast along it
                 assert (
-                    f"{asked} is not shared" in mark.hint
+                    f"{asked} has that axis itself, so" in mark.hint
                     and back[int(text) - z.ndim] == z.shape[int(text)]
                 )
         minus = ", ".join(str(axis - z.ndim) for axis in reversed(axes)) or "no"
@@ -684,12 +684,12 @@ def test_the_matrix_is_drawn_as_it_should_be_and_as_it_is():
     problem = jacobians.make("jacobian.cumsum", None)
     before = problem.picture([], [])
     assert (
-        "As it should be" in before.text
-        and "as it is" not in before.html
+        "Correct matrix:" in before.text
+        and "yours" not in before.html
         and "row 1: [1, 1, 0, 0]" in before.text
     )
     after = problem.picture(["j < i"], problem.judge(["j < i"]))
-    assert "row 1: [1, 0*, 0, 0]" in after.text and "as it is" in after.html
+    assert "row 1: [1, 0*, 0, 0]" in after.text and "yours" in after.html
     assert problem.picture(["q"], problem.judge(["q"])).text == before.text
     near = "(j <= i) + 1e-5"  # framed entries have a star too
     assert "row 1: [1*, 1*, 0*, 0*]" in problem.picture([near], problem.judge([near])).text
@@ -737,7 +737,7 @@ def test_too_large_numbers_are_reported_in_every_box():
 def test_a_line_whose_loop_is_too_long_is_stopped(loop):
     for problem in (jacobians.make("jacobian.cumsum", None), rules.make("rule.multiply.x", None)):
         assert problem.judge([f"0 * sum({loop})"]) == [
-            Mark(False, "Your line takes too many steps, or never ends.")
+            Mark(False, "Your line takes too many steps, or never finishes.")
         ]
 
 
@@ -772,7 +772,7 @@ def test_enter_checks_and_then_goes_on(folder):
     submit(training.boxes[0])
     assert (
         training.done
-        and "Right at the first attempt." in training.verdict.value
+        and "Right on the first attempt." in training.verdict.value
         and training.boxes[0].disabled
     )
     assert record.read()["gym"] == {training.key: {"right": 1, "missed": 0, "owed": 0}}
@@ -833,7 +833,7 @@ def test_every_kind_is_answered_in_the_widget(folder, kind):
     for _ in range(3):
         fill(training, training.problem.right)
         training.check()
-        assert training.done and "Right at the first attempt." in training.verdict.value, (
+        assert training.done and "Right on the first attempt." in training.verdict.value, (
             training.problem,
             training.verdict.value,
         )
@@ -848,7 +848,7 @@ def test_every_kind_is_answered_in_the_widget(folder, kind):
 def test_a_kind_that_is_still_to_come_says_so(folder):
     training = gym("02")
     training.kind.value = "shape"
-    assert "begin with lesson 08" in training.head.value and all(
+    assert "start with lesson 08" in training.head.value and all(
         button.disabled for button in training.buttons
     )
     training.check()

@@ -344,7 +344,7 @@ def test_progress_by_lesson(folder):
     assert str(picture).splitlines() == [
         "01 Measure a slope: exercises 1 of 2, predictions 1 right of 2",
         "02 Draw the graph: exercises 0 of 1, predictions 1 right of 1",
-        "How sure, how right: guessing: 1 of 1 right, certain: 1 of 2 right",
+        "How sure you were, and how often you were right: guessing: 1 of 1 right, certain: 1 of 2 right",
         "Certain but wrong: 01.mean. You will be asked these questions again at the start of a later lesson.",
         "Kept in progress.json, in this folder. Delete the file to start over: every lesson runs without it.",
     ]
