@@ -348,7 +348,7 @@ function ended(worker, why) {
     if (starting) {
         look("failed");
         live.note.textContent = why === STOPPED ? "Stopped. Press Run to start Python."
-            : why === "offline" ? "Python could not be downloaded: the network did not answer. Press Run again when you are connected."
+            : why === "offline" ? "Python could not be downloaded because the network did not respond. Press Run again when you are connected."
             : `Python could not start: ${why}`;
         return;
     }
@@ -410,8 +410,8 @@ function run(one) {
             live.note.append(element("a", {href: `#${wrong[0].box.id}`,
                                            textContent: `${wrong.length} raised an error`}), ". ");
         for (const [name, number] of lacking)
-            live.note.append(`${number} need${number === 1 ? "s" : ""} ${name}, which is not available in the browser: ` +
-                             "the recorded results stay. ");
+            live.note.append(`${number} need${number === 1 ? "s" : ""} ${name}, which is not available in the browser, ` +
+                             "so the recorded results are shown. ");
     });
 }
 

@@ -110,7 +110,7 @@ function playground(one, draw) {
         const address = `${location.href.split("#")[0]}#${parts}`;
         try {
             await navigator.clipboard.writeText(address);
-            said.textContent = "The link is in the clipboard.";
+            said.textContent = "Link copied.";
         } catch {
             history.replaceState(null, "", address);
             said.textContent = "The link is in the address bar.";

@@ -89,7 +89,7 @@ function attach(box, draw) {
                                || "The link is in the address bar.";
             setTimeout(() => said.textContent = "", 4000);
         }});
-        link.title = "Copy a link to this picture with these positions";
+        link.title = "Copy a link to this picture with the sliders in these positions";
         row.append(link, said);
         return row;
     }
@@ -609,7 +609,7 @@ function offer() {
         const save = element("a", {download: "progress.json", textContent: "Download my answers",
                                    href: URL.createObjectURL(whole), onclick: () => unkept.clear()});
         const forget = element("button", {type: "button", textContent: "Delete my answers", onclick: () => {
-            if (!confirm("Delete all saved answers, for every lesson?"))
+            if (!confirm("Delete all saved answers in every lesson?"))
                 return;
             Object.keys(shelf()).filter(key => key === KEPT || key.startsWith(WORK)).forEach(key => keep(key, null));
             unkept.clear();

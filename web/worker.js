@@ -177,7 +177,7 @@ function graphviz(read) {
             number(at, sizes.reduce((a, b) => a + b, 0));
             return 0;
         },
-        proc_exit: code => { throw new Error(`Graphviz ended with ${code}`); },
+        proc_exit: code => { throw new Error(`Graphviz exited with code ${code}`); },
     };
     const BAD_FILE = 8;
     const calls = new Proxy(system, {get: (all, name) => all[name] ?? (() => BAD_FILE)});

@@ -192,7 +192,7 @@ class _Push(Story):
         self.now, self.at, self.work, self.beads = None, None, [], dict.fromkeys(self.beads, "done")
         key = id(self.output)
         say = [
-            f"One sweep along the arrows, and {self.names[key]} = {show(self.output.data)} has the tangent "
+            f"After one sweep along the arrows, {self.names[key]} = {show(self.output.data)} has tangent "
             f"{show(self.tangents[key])}."
         ]
         size = sum(node.value.size for node in self.wanting)

@@ -302,8 +302,7 @@ class _Walk(Story):
             )
         else:
             self.tell(
-                f"{say}{name} has shape {self.output.shape}, and the pass differentiates the sum of its entries, so "
-                "an array of ones arrives, in that shape."
+                f"{say}{name} has shape {self.output.shape}, and the pass differentiates the sum of its entries, so an array of ones of that shape arrives."
             )
 
     def visit(self, i):
@@ -331,7 +330,7 @@ class _Walk(Story):
         say = [f"The pass is over, after {counted(count, 'visit')}."]
         for key, gradient in self.waits.items():
             say.append(
-                f"{self.names[key]} was not visited: the gradient {show(gradient)} that waits there is not passed on."
+                f"{self.names[key]} was not visited: the gradient {show(gradient)} waiting there is not passed on."
             )
         for key, gradient in self.lost.items():
             say.append(f"Lost on the way: {show(gradient)} at {self.names[key]}.")
@@ -339,7 +338,7 @@ class _Walk(Story):
         for node in self.wanting:
             if not _same(self.brought.get(node.key), node.gradient):
                 say.append(
-                    f"But the gradient of {node.name} is {show(node.gradient)}, as the engine's own pass finds."
+                    f"But the gradient of {node.name} is {show(node.gradient)}, according to the engine's own pass."
                 )
         self.tell(" ".join(say))
 
@@ -351,7 +350,7 @@ class _Walk(Story):
         again, what = " again" * (before is not None), show(g)
         self.had.setdefault(key, []).append(what)
         if had is None:
-            return f"{name} is visited{again}, with {what}, although nothing waits there."
+            return f"{name} is visited{again}, with {what}, although nothing is waiting there."
         if not _same(g, had):
             if before is not None and _same(g, before + had):
                 return f"{name} is visited again, with {what}: {show(had)} is new, and the earlier {show(before)} is sent again."
@@ -372,14 +371,14 @@ class _Walk(Story):
         if users:
             one = len(users) == 1
             say.append(
-                f". Yet {' and '.join(users)}, which use{'s' * one} it, still wait{'s' * one}"
+                f". But {' and '.join(users)}, which use{'s' * one} it, {'is' if one else 'are'} still waiting"
             )
         elif self.tensors[key].recompute:
             say.append(
                 ". It kept no results from inside: they are computed again now, and visited before any waiting value"
             )
         elif not late and not self.waits:
-            say.append(". Nothing else waits")
+            say.append(". Nothing else is waiting")
         return "".join(say) + "."
 
     def leaf(self, i, key, g):
@@ -410,7 +409,7 @@ class _Walk(Story):
         if not idle or self.said_constant:
             return ""
         self.said_constant = True
-        return f" {idle[0]} is a constant and gets nothing, here and everywhere."
+        return f" {idle[0]} is a constant, so it never receives a gradient."
 
     # -- Describe a gradient that is sent
 
@@ -632,7 +631,7 @@ def moves(a, rate, b):
     `rate` is the derivative of `a` with respect to `b`. If `rate` is negative, the phrase ends with
     "the other way".
     """
-    rate, other = show(np.abs(rate)), ", the other way" * bool(rate < 0)
+    rate, other = show(np.abs(rate)), ", in the opposite direction" * bool(rate < 0)
     if rate == "0":
         return f"{a} does not move with {b}"
     return f"{a} moves {'as far' if rate == '1' else f'{rate} times as far'} as {b}{other}"

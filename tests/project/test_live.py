@@ -828,7 +828,7 @@ def test_a_connection_that_fails_and_storage_that_is_blocked(bundled_site, brows
         note, run = page.locator(".live-note"), page.get_by_role("button", name="Run this page")
         context.set_offline(True)
         run.click()
-        note.get_by_text("the network did not answer").wait_for()
+        note.get_by_text("the network did not respond").wait_for()
         context.set_offline(False)
         blocked = (
             "Object.defineProperty(self, 'caches', {get() { throw new Error('SecurityError') }});\n"
@@ -839,7 +839,7 @@ def test_a_connection_that_fails_and_storage_that_is_blocked(bundled_site, brows
         )
         context.route("**/course.zip.part", lambda route: route.abort())
         run.click()
-        note.get_by_text("the network did not answer").wait_for()
+        note.get_by_text("the network did not respond").wait_for()
         context.unroute("**/course.zip.part")
         context.route("**/course.zip.part", lambda route: None)  # a request without an answer
         run.click()

@@ -34,8 +34,8 @@ From y comes local × tangent, 1 × 0 = 0 (two strokes: nothing passes). The con
 as far as x.
 L = −20 is computed, and its tangent with it. From p comes local × tangent, −4 × 1 = −4.
 From w comes local × tangent, 5 × 0 = 0 (two strokes: nothing passes). The contributions are added: −4 so far + 0 = −4. So L \
-moves 4 times as far as x, the other way.
-One sweep along the arrows, and L = −20 has the tangent −4. That is its slope along x, and the slopes along y and \
+moves 4 times as far as x, in the opposite direction.
+After one sweep along the arrows, L = −20 has tangent −4. That is its slope along x, and the slopes along y and \
 w are still unknown: for all 3 numbers it takes 3 sweeps."""
 
 
@@ -143,7 +143,7 @@ def test_a_nudge_of_two_at_once_is_no_slope():
     z = x * y
     story = frames(z, {"x": 0.5, "y": 2})
     assert story[0].say.endswith("The tangent of a value is how fast it then moves.")
-    assert story[-1].say == "One sweep along the arrows, and z = 6 has the tangent 5.5."
+    assert story[-1].say == "After one sweep along the arrows, z = 6 has tangent 5.5."
 
 
 def test_errors():

@@ -47,11 +47,11 @@ def said(story):
 
 STORY = """\
 The forward pass is done: every value is known. Now backward: a 1 arrives at L, because the derivative of L with respect to itself is 1.
-L is visited: 1 has arrived there, and its gradient is complete. Nothing else waits.
+L is visited: 1 has arrived there, and its gradient is complete. Nothing else is waiting.
 Along this arrow (argument 0) L moves 50 times as far as c: 50 × 1 = 50 goes to c. 1 more to come there.
 Along this arrow (argument 1) L moves 50 times as far as c: 50 × 1 = 50 goes to c. c is used more than once, so the gradients \
 from its users are added: 50 so far + 50 = 100.
-c is visited: 100 has arrived there, and its gradient is complete. Nothing else waits.
+c is visited: 100 has arrived there, and its gradient is complete. Nothing else is waiting.
 Along this arrow c moves 5 times as far as a; L moves 100 times as far as c: 5 × 100 = 500 goes to a.
 Along this arrow c moves 10 times as far as b; L moves 100 times as far as c: 10 × 100 = 1,000 goes to b.
 b is a leaf: 1,000 stays here, in .grad.
@@ -210,7 +210,7 @@ def test_right_order():
     )
     assert (
         story[6]
-        == "b is visited: 13 has arrived there, and its gradient is complete. Nothing else waits."
+        == "b is visited: 13 has arrived there, and its gradient is complete. Nothing else is waiting."
     )
     assert story[8:] == [
         "a is a leaf: 26 stays here, in .grad.",
@@ -221,15 +221,15 @@ def test_right_order():
 def test_visited_too_early():
     story = told(early())
     assert story[4] == (
-        "b is visited: 7 has arrived there, and 1 more will arrive after this visit: 7 is not the complete gradient. Yet c, which "
-        "uses it, still waits. 2 is a constant and gets nothing, here and everywhere."
+        "b is visited: 7 has arrived there, and 1 more will arrive after this visit: 7 is not the complete gradient. But c, which "
+        "uses it, is still waiting. 2 is a constant, so it never receives a gradient."
     )
     assert story[5] == "2 × 7 = 14 goes to a.", "no claim about how far d moves: 7 is not that"
     assert story[7].endswith("1 × 6 = 6 goes to b. It arrives after b was visited: 6 at b is lost.")
     assert story[8] == "a is a leaf: 14 stays here, in .grad."
     assert story[9] == (
-        "The pass is over, after 4 visits. Lost on the way: 6 at b. The leaves have a 14. But the gradient of a is 26, as "
-        "the engine's own pass finds."
+        "The pass is over, after 4 visits. Lost on the way: 6 at b. The leaves have a 14. But the gradient of a is 26, according to "
+        "the engine's own pass."
     )
     visits = early()
     frame = frames(next(visits), visits)[7]
@@ -266,7 +266,7 @@ def test_visited_again_with_everything_counts_twice():
     story = told(early(again=13))
     assert story[8] == "b is visited again, with 13: 6 is new, and the earlier 7 is sent again."
     assert story[-1].endswith(
-        "The leaves have a 40. But the gradient of a is 26, as the engine's own pass finds."
+        "The leaves have a 40. But the gradient of a is 26, according to the engine's own pass."
     )
 
 
@@ -297,7 +297,9 @@ def test_an_engine_that_assigns_where_it_should_add():
     visits = [(L, 1.0, [50.0, 50.0]), (c, 50.0, [250.0, 500.0]), (a, 250.0, []), (b, 500.0, [])]
     story = said(frames(L, visits))
     assert story[4] == "c is visited, with 50, although 100 has arrived."
-    assert story[-1].count("as the engine's own pass finds") == 2 and "a 250, b 500" in story[-1]
+    assert (
+        story[-1].count("according to the engine's own pass") == 2 and "a 250, b 500" in story[-1]
+    )
 
 
 def test_an_engine_with_a_wrong_rule():
@@ -305,7 +307,7 @@ def test_an_engine_with_a_wrong_rule():
     story = said(frames(d, [(d, 1.0, [6.0, 7.0])]))
     assert story[2] == "6 goes to b, although local 7 × upstream 1 is 7."
     assert story[-1].startswith(
-        "The pass is over, after 1 visit. b was not visited: the gradient 6 that waits there is not passed on. c was not"
+        "The pass is over, after 1 visit. b was not visited: the gradient 6 waiting there is not passed on. c was not"
     )
     assert "The leaves have a nothing. But the gradient of a is 26" in story[-1]
 
@@ -338,7 +340,7 @@ def test_arrays_are_told_by_shape():
     of_array, of_mean = map(said, layer())
     assert of_array[0].endswith(
         "y has shape (4, 2), and the pass differentiates the sum of its entries, "
-        "so an array of ones arrives, in that shape."
+        "so an array of ones of that shape arrives."
     )
     assert of_array[1].startswith("y is visited: (4, 2) all 1 has arrived there")
     assert of_array[3] == (
@@ -395,7 +397,7 @@ def test_an_engine_that_does_not_undo_the_broadcast(sent, words):
     y = X + b
     story = said(frames(y, [(y, np.ones((2, 3)), [None, sent]), (b, sent, [])]))
     assert story[2] == words and story[-1].endswith(
-        "But the gradient of b is [2, 2, 2], as the engine's own pass finds."
+        "But the gradient of b is [2, 2, 2], according to the engine's own pass."
     )
     z = y * 2
     wrong = said(
@@ -421,8 +423,8 @@ def test_the_same_array_arrives_twice():
 def test_constants_get_no_gradient_and_this_is_stated_once():
     x, data = leaf(2.0), Tensor(3.0)
     story = said(frames((x * 5 + 1) * data))
-    assert sum("gets nothing" in say for say in story) == 1
-    assert "data is a constant and gets nothing, here and everywhere." in story[1]
+    assert sum("never receives a gradient" in say for say in story) == 1
+    assert "data is a constant, so it never receives a gradient." in story[1]
 
 
 def test_a_checkpoint_is_folded():
@@ -441,9 +443,9 @@ def test_a_checkpoint_is_folded():
     "rate, words",
     [
         (1.0, "z moves as far as x"),
-        (-2.0, "z moves 2 times as far as x, the other way"),
+        (-2.0, "z moves 2 times as far as x, in the opposite direction"),
         (0.0, "z does not move with x"),
-        (-1.0, "z moves as far as x, the other way"),
+        (-1.0, "z moves as far as x, in the opposite direction"),
     ],
 )
 def test_how_far_in_words(rate, words):
