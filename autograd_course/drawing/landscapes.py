@@ -195,7 +195,7 @@ def plane(points):
     return np.concatenate([np.column_stack([x.ravel(), y.ravel()]), points])
 
 
-def boundary(points, labels, p, title, pull=None):
+def boundary(points, labels, p, title, pull=None, dotted=()):
     """Return a Picture of two classes of points, and of how a classifier divides the plane.
 
     The plane is coloured by the probability of class 1, with lines at 0.25, 0.5 and 0.75. A
@@ -221,6 +221,8 @@ def boundary(points, labels, p, title, pull=None):
     pull : ndarray, optional
         A number from 0 to 1 for each point, which determines the size of the point's mark. By
         default, all marks have the same size.
+    dotted : sequence of (float, float, float)
+        The lines that are dotted: (w₁, w₂, b) for the line w₁x₁ + w₂x₂ + b = 0.
 
     Returns
     -------
@@ -272,6 +274,12 @@ def boundary(points, labels, p, title, pull=None):
                 words.words(
                     (left + right) / 2, (top + bottom) / 2 + 4, f"{level:g}", size=13, halo=True
                 )
+    for w1, w2, b in dotted:
+        height = w1 * np.array(span[0]) + w2 * np.array(span[1])[:, None] + b
+        plot.parts.append(
+            f'<path d="{_lines(plot, _field(*span, height), 0)}" fill="none" stroke="{style.INK}" '
+            'stroke-width="1.2" stroke-dasharray="1.5 4"/>'
+        )
     _frame(plot, title, ("x₁", "x₂"))
     radius = np.full(len(points), 3.6) if pull is None else 1.2 + 9 * pull
     wrong = (own > 0.5) != (labels == 1)
@@ -294,6 +302,7 @@ def boundary(points, labels, p, title, pull=None):
         plot.words(left + 10, LEGEND[1], name, ink, "start", 13)
     plot.words(290, LEGEND[1], "ringed: on the wrong side", style.FAINT, "start", 13)
     text = f"{title}. {np.count_nonzero(~wrong)} of {len(points)} points lie on their own side of the boundary."
+    text += f" Dotted lines: {len(dotted)}." * (len(dotted) > 0)
     if pull is not None:
         rows = [
             f"  ({points[i][0]:z5.2f}, {points[i][1]:z5.2f})  class {labels[i]}  pull {pull[i]:.2f}  "

@@ -649,6 +649,22 @@ def test_the_levels_of_a_boundary_leave_the_points_free():
         assert not (off < [6.3 * len(level.text), 11]).all(1).any()
 
 
+def test_dotted_lines_lie_where_their_formula_is_zero():
+    points = np.random.default_rng(0).uniform(-1, 1, (40, 2))
+    labels, p = (points[:, 0] > 0).astype(int), np.full(len(plane(points)), 0.9)
+    weights = [(1.0, -2.0, 0.3), (0.0, 1.0, 0.5), (1.0, 1.0, 50.0)]  # the last is outside
+    plain, picture = (boundary(points, labels, p, "", dotted=lines) for lines in ([], weights))
+    assert "Dotted" not in plain.text and picture.text.endswith(" Dotted lines: 3.")
+    drawn = re.findall(r'<path d="M([^"]*)"[^>]*stroke-dasharray="1.5 4"', picture.html)
+    low, high = points.min(0) - 0.4, points.max(0) + 0.4
+    for (w1, w2, b), line in zip(weights, drawn, strict=False):
+        places = np.reshape(re.findall(r"[\d.]+", line), (-1, 2)).astype(float)
+        across = (places - [56, 34]) / [492, 328] * [1, -1] + [0, 1]
+        x1, x2 = (low + (high - low) * across).T
+        np.testing.assert_allclose(w1 * x1 + w2 * x2 + b, 0, atol=0.01)
+    assert len(drawn) == 2
+
+
 def test_boundary_of_a_model_that_knows_one_class(forty):
     points, labels = forty
     picture = boundary(points, labels, np.full(len(plane(points)), 0.9), "At the start")

@@ -1,8 +1,9 @@
-"""Statements in a fold of lesson 06 that no cell shows."""
+"""Statements of lesson 06 that no cell shows."""
 
 import numpy as np
 
 import autograd_lib as ag
+from autograd_course.lessons.lesson_06.drawings import chessboard
 from autograd_lib import nn
 
 
@@ -40,3 +41,23 @@ def test_neurons_and_layers_as_classes():
     output.backward()
     assert all(p.grad is not None for p in model.parameters())
     assert nn.Linear(2, 4, rng=0).weight.shape == (4, 2)
+
+
+def test_from_the_second_start_the_neuron_ends_near_a_local_minimum():
+    """On a sphere around `low` the error is higher than in its centre, so a local minimum is
+    inside. After 3,000 rounds the neuron is inside too.
+    """
+    points, classes = chessboard()
+    inputs, signs = np.c_[points, np.ones(40)], 2 * classes - 1
+
+    def errors(w):  # mean squared error for each column
+        return np.mean((np.tanh(inputs @ w) - signs[:, None]) ** 2, axis=0)
+
+    w, low = np.array([2.0, 1.0, 0.0]), np.array([[5.066], [5.937], [3.316]])
+    for x, y in [*zip(inputs, signs)] * 3000:
+        output = np.tanh(w @ x)
+        w = w - 0.1 * (output - y) * (1 - output**2) * x
+    assert np.linalg.norm(w - low[:, 0]) < 0.25
+    away = np.random.default_rng(0).normal(size=(3, 10_000))
+    assert errors(low + 0.25 * away / np.linalg.norm(away, axis=0)).min() > errors(low)[0]
+    assert np.sum((inputs @ low[:, 0] > 0) == classes) == 28
