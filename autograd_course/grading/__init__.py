@@ -461,7 +461,7 @@ def yours_or_ours(name, answer, **names):
         print(f"From now on the course uses your {called}.")
         return answer
     print(
-        f"{called}: {'right, but with a limit that may matter in a later cell' if remark else 'not right yet'}. "
+        f"{called}: {'correct, but with a limitation that may matter in a later cell' if remark else 'not right yet'}. "
         "From now on the course uses its own version."
     )
     exec(EXERCISES[name].solution, names)

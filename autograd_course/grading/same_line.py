@@ -32,8 +32,8 @@ Line = namedtuple("Line", "where verdict mine library note fault", defaults=[""]
 ICONS = {
     "same line": "✓",
     "same line, other letters": "✓",
-    "different, and right": "✓",
-    "right, with a limit": "✓",
+    "different, but correct": "✓",
+    "correct, with a limitation": "✓",
     "not the same": "✗",
     "not yet": "…",
 }
@@ -143,8 +143,8 @@ def same_line(mine, row=None, argument=0):
         verdicts are:
 
         - "same line", or "same line, other letters";
-        - "different, and right";
-        - "right, with a limit", with the limit: other keywords, more axes, arrays in place of
+        - "different, but correct";
+        - "correct, with a limitation", with the limitation: other keywords, more axes, arrays in place of
           numbers, numbers so large or small that digits are lost, or 0 where there is no slope;
         - "not the same", with the input that was tried;
         - "not yet".
@@ -386,8 +386,8 @@ def _judged(line, rules, library, row, argument, how, letters, keywords):
         if trial.fault and not limit:
             limit = [("", said), *trial.lines]
     if limit:
-        return line._replace(verdict="right, with a limit", note=limit)
-    return line._replace(verdict="different, and right", note=note)
+        return line._replace(verdict="correct, with a limitation", note=limit)
+    return line._replace(verdict="different, but correct", note=note)
 
 
 Case = namedtuple("Case", "g z xs keywords wanted")

@@ -1043,7 +1043,7 @@ def _implicit(rng):
     right = b / (1 - a)
     question = f"z solves z = {number(a)} · z + {b} · x. **What is dz/dx?** (It does not matter how z was found.)"
     wrong = [
-        (b, "x changes z directly, and this change of z changes z again."),
+        (b, "x changes z directly, and this change in z changes z again."),
         (a, "That is the derivative of the right-hand side with respect to z."),
         (b + a, "Solve for dz: dz = a · dz + b · dx."),
         (b / (1 + a), "The sign is wrong: bring the term with dz to the left-hand side."),

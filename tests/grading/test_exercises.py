@@ -410,7 +410,7 @@ class Run:
         )
         return dict(
             re.findall(
-                r"^(\w+, to \S+): (same line|different, and right|right, with a limit|not the same|not yet)",
+                r"^(\w+, to \S+): (same line|different, but correct|correct, with a limitation|not the same|not yet)",
                 shown,
                 re.M,
             )

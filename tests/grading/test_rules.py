@@ -45,7 +45,7 @@ def test_another_way_to_the_same_numbers_is_right(row, i):
     found = same_line(lambda *args, **keywords: 1.0 * row.rule(i)(*args, **keywords), row, i)
     assert (found.status, found.lines[0].verdict, found.lines[0].note) == (
         "right",
-        "different, and right",
+        "different, but correct",
         [],
     )
 
@@ -126,7 +126,7 @@ def test_different_and_right(mine, row):
     found = same_line(mine, row)
     assert (found.status, found.lines[0].verdict, found.lines[0].note) == (
         "right",
-        "different, and right",
+        "different, but correct",
         [],
     )
 
@@ -192,7 +192,7 @@ def test_different_and_right(mine, row):
 )
 def test_right_with_a_limit(mine, row, words, tried, gives):
     found = same_line(mine, row)
-    assert (found.status, found.lines[0].verdict) == ("right", "right, with a limit")
+    assert (found.status, found.lines[0].verdict) == ("right", "correct, with a limitation")
     (_, said), (_, on), (_, mine), (_, library) = found.lines[0].note
     assert said.startswith(words) and tried in on and gives in mine and library != mine
 
@@ -203,7 +203,7 @@ def test_a_rule_may_return_0_where_there_is_no_slope():
     verdicts = [
         verdict(eval(rule.format(other), {"np": np}), ag.power, 1) for other in ("0.0", "np.nan", 1)
     ]
-    assert verdicts == ["right, with a limit"] * 2 + ["not the same"]
+    assert verdicts == ["correct, with a limitation"] * 2 + ["not the same"]
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_shares_that_add_up_and_are_no_slopes():
 )
 def test_another_choice_at_a_kink_is_said(mine, row):
     found = same_line(mine, row)
-    assert (found.status, found.lines[0].verdict) == ("right", "different, and right")
+    assert (found.status, found.lines[0].verdict) == ("right", "different, but correct")
     assert "x = 0" in found.lines[0].note[0][1] and "The library chose a different" in found.text
 
 
@@ -358,10 +358,10 @@ def test_a_tie_that_is_shared_in_another_way_is_another_choice(row, rules):
     found = same_line({row: rules})
     for line in found.lines[:2]:
         assert (
-            line.verdict == "different, and right"
+            line.verdict == "different, but correct"
             and "The library chose a different" in line.note[-1][1]
         )
-    assert verdict(HALF, ag.maximum) == "different, and right"
+    assert verdict(HALF, ag.maximum) == "different, but correct"
 
 
 def test_ties_of_a_whole_array():
@@ -472,13 +472,13 @@ def test_a_whole_lesson():
     found = same_line(rules)
     assert [(line.where, line.verdict) for line in found.lines] == [
         ("multiply, to x", "same line"),
-        ("multiply, to y", "different, and right"),
+        ("multiply, to y", "different, but correct"),
         ("exp, to x", "same line"),
-        ("where, to x", "different, and right"),
+        ("where, to x", "different, but correct"),
         ("where, to y", "not yet"),
         *[(f"clip, to {letter}", "not yet") for letter in ("x", "low", "high")],
-        ("concatenate, to xs[0]", "right, with a limit"),
-        ("concatenate, to xs[1]", "right, with a limit"),
+        ("concatenate, to xs[0]", "correct, with a limitation"),
+        ("concatenate, to xs[1]", "correct, with a limitation"),
     ]  # right along axis 0 only
     assert (
         found.status == "not yet"
@@ -662,7 +662,7 @@ def test_no_number_where_the_library_states_one_is_a_limit():
     """
     assert (
         same_line(lambda g, z, x, y: g * y * x ** (y - 1), ag.power, 0).lines[0].verdict
-        == "right, with a limit"
+        == "correct, with a limitation"
     )
     for wrong in [
         lambda g, z, x, y: np.where((x == 0) & (y == 0), 7.0, g * y * x ** (y - 1)),

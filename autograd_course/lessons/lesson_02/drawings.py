@@ -7,7 +7,7 @@ from ...drawing.picture import Picture, svg
 
 
 def two_parts(from_x, from_y, change, reach):
-    """Draw how x and y contribute to the change of z, and how far the sum is from the true change.
+    """Draw how x and y contribute to the change in z, and how far the sum is from the true change.
 
     `from_x` and `from_y` are the contributions, drawn end to end, and `change` is the true change
     of z. The error is the true change minus the sum of the contributions, and is drawn ten times as
@@ -18,12 +18,12 @@ def two_parts(from_x, from_y, change, reach):
     )  # room for the numbers beside the bars
     total = round(from_x + from_y, 12) + 0.0  # no −0.0000
     missed = round(change - total, 12) + 0.0
-    plot.frame(ticks(-reach, reach, 9), [], "change of z")
+    plot.frame(ticks(-reach, reach, 9), [], "change in z")
     plot.line([0, 0], [1, 4], style.LINE, 1)
     plot.line([from_x] * 2, [2.35, 3.35], style.CHANGE, 1)
     plot.line([total] * 2, [0, 2.35], style.CHANGE, 1.5, "2 3")
     for place, words in enumerate(
-        ["error, drawn × 10", "true change of z", "contributed by y", "contributed by x"]
+        ["error, drawn × 10", "true change in z", "contributed by y", "contributed by x"]
     ):
         plot.words(20, plot.at(0, place + 1)[1] + 15, words, style.FAINT, "start", 13, halo=True)
     end = min(max(total + 10 * missed, plot.x[0]), plot.x[1])
@@ -60,7 +60,7 @@ def two_parts(from_x, from_y, change, reach):
     )
     text = (
         f"x contributes {_signed(from_x)}, y contributes {_signed(from_y)}, together {_signed(total)}; "
-        f"the true change of z is {_signed(change)}, off by {_signed(missed)}"
+        f"the true change in z is {_signed(change)}, off by {_signed(missed)}"
     )
     return Picture(svg("0 0 560 290", "".join(plot.parts), text), text)
 

@@ -54,7 +54,7 @@ prediction(
     question="""In $z = x + y$ and $L = z \\cdot w$ with w = −3, what is $\\partial z / \\partial x$? And what is
         $\\partial L / \\partial x$?""",
     answer={"∂z/∂x": 1, "∂L/∂x": -3},
-    reveal="∂z/∂x = **1**, because z grows just as fast as x. But ∂L/∂x = **−3**, because every change of z is then multiplied by w.",
+    reveal="∂z/∂x = **1**, because z grows just as fast as x. But ∂L/∂x = **−3**, because every change in z is then multiplied by w.",
 )
 
 prediction(
@@ -480,7 +480,7 @@ def hidden(answer):
             "Help: I get 288",
             """
             At a = 2, b = 6 and c = 4. The path through b gives 4 · 3, and the path through c gives 6 · 4. Each is a
-            contribution to the change of L. Are contributions multiplied or added?""",
+            contribution to the change in L. Are contributions multiplied or added?""",
         ),
     ],
     solution="""
@@ -490,12 +490,12 @@ def hidden(answer):
         through_c = b * 2 * a       # ∂L/∂c · ∂c/∂a
         gradient_of_a = through_b + through_c""",
     explained="12 + 24 = 36. Another way to see it: $L = 3a^3$, whose slope is $9a^2 = 36$. You can draw the graph with `draw_graph`.",
-    why="12 through b and 24 through c. Each path contributes to the change of L, and contributions add.",
+    why="12 through b and 24 through c. Each path contributes to the change in L, and contributions add.",
     mistakes=[
         multiplied(
             12,
             24,
-            hint="You multiplied the paths. Each path contributes to the change of L. Are contributions multiplied or added?",
+            hint="You multiplied the paths. Each path contributes to the change in L. Are contributions multiplied or added?",
         ),
         (12, "That is only the path through b. What does the path through c contribute?"),
         (9, "That is the factor in 9a², the slope of 3a³. What is the slope at a = 2?"),

@@ -37,7 +37,7 @@ def operation(row):
 
 
 def from_lesson_05():
-    """Return the class `Value` and the functions `backward` and `operation` of the engine from lesson 05.
+    """Return the class `Value` and the functions `backward` and `operation` of the engine of lesson 05.
 
     The learner's answers to the exercises multiply, order and backward are read from notebook 05 in
     the current folder, as it was last saved. If an answer is missing or does not pass its check,

@@ -489,7 +489,7 @@ def _seven_arrivals():
             "Help: b comes before c",
             """
             You return the Values in the order in which you found them. You find b before c, because b is the first input of L.
-            But c uses b too, so c must come before b. Sort at the end.""",
+            But c also uses b, so c must come before b. Sort at the end.""",
         ),
     ],
     solution="""
@@ -803,7 +803,7 @@ def _expect_users_first(got, output, tried, right):
                 for x, local in zip(value.inputs, value.locals):
                     ledger[x] = ledger.get(x, 0.0) + g * local""",
     explained="""
-        `value.grad += g` accumulates too: a second call of backward adds to the result of the first. Each call makes a new ledger, so
+        `value.grad += g` also accumulates: a second call of backward adds to the result of the first. Each call makes a new ledger, so
         nothing from an earlier call is sent again.""",
     why="Each value is visited once, after all its users, when its gradient is complete. That is all there is to backpropagation.",
     names=lambda: {"Value": _Value, "order": lambda output: _newest_first(_reached(output))},

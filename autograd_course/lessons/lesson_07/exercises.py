@@ -105,7 +105,7 @@ card(
     ],
     solution="""
         fooling_x = np.arctanh(np.sqrt(1 / 2))      # 0.8814; −0.8814 is right too""",
-    explained="Both rules give ½ there. The neuron of lesson 05 has x = 2 and b = 0, so its w would be half of this x, 0.4407.",
+    explained="Both rules give ½ there. The neuron from lesson 05 has x = 2 and b = 0, so its w would be half of this x, 0.4407.",
     why="At this point the wrong rule agrees with the right one. So a check needs several points.",
     mistakes=[
         (0.0, "Compare both rules there: 1 and 0. Where are they equal?"),

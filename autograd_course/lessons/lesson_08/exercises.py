@@ -837,7 +837,7 @@ _JOIN_Y = [
         join_x = lambda g, z, x, y, axis, starts: ...
         join_y = lambda g, z, x, y, axis, starts: ...""",
     hints=[
-        "Where did each entry go? Fetch its g from there. g has the shape of z, and the result needs the shape of x (or of y).",
+        "Where did each entry go? Take its gradient from that position in g. g has the shape of z, and the result needs the shape of x (or of y).",
         "In `concatenate`, the first `len(x)` rows of z come from x, and the rest from y. `g[:2]` is the first two rows of g, and `g[2:]` is the rest.",
     ],
     solution="""
@@ -1002,9 +1002,9 @@ def _in_the_mean(g, index, shape):
     difficulty="medium",
     importance=3,
     question="""
-        Write `scatter(g, index, shape)`, the rule for `x[index]` with an x of this shape. index is a list of the entries that
-        were read, or of the rows, if x has two axes; −1 is the last entry or row. `np.add.at(out, index, g)` adds the values of
-        g to `out` one at a time; a loop works too.""",
+        Write `scatter(g, index, shape)`, the rule for `x[index]`, where x has shape `shape`. `index` lists the entries that
+        were read (or the rows, if x has two axes); −1 is the last entry or row. `np.add.at(out, index, g)` adds the values of
+        g to `out` one at a time; a loop also works.""",
     stub="""
         def scatter(g, index, shape):
             ...""",
@@ -1024,8 +1024,8 @@ def _in_the_mean(g, index, shape):
             out = np.zeros(shape)
             np.add.at(out, index, g)
             return out""",
-    explained="Instead of `np.add.at`, a loop works too: `for k, row in enumerate(index): out[row] += g[k]`.",
-    why="An entry that is read twice receives two gradients, and they add up: it is the sum over paths of lesson 02, with one path "
+    explained="Instead of `np.add.at`, a loop also works: `for k, row in enumerate(index): out[row] += g[k]`.",
+    why="An entry that is read twice receives two gradients, and they add up: it is the sum over paths from lesson 02, with one path "
     "for each place in z.",
     mistakes=[
         (

@@ -168,7 +168,7 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
                 grad_B[k, j] += ...
             return grad_A, grad_B""",
     hints=[
-        "It is a product of two numbers, so its rule is that of lesson 03: the upstream gradient times the other factor.",
+        "It is a product of two numbers, so its rule is the one from lesson 03: the upstream gradient times the other factor.",
         "The upstream gradient of this product is the gradient of the entry that it was added to: g[i, j].",
         (
             "Help: index out of bounds",
@@ -797,7 +797,7 @@ EVIDENCE = {
     stub="""
         diagnosis = {1: ..., 3: ..., 5: ..., 6: ...}""",
     hints=[
-        "Start with 1 and 6. Each fails a single check, which no other engine fails.",
+        "Start with 1 and 6. Each fails exactly one check, and no other engine fails that check.",
         "Compare 5 with 3: which check does one fail and the other pass?",
         *((f"Help: {number}", EVIDENCE[number]) for number in ASKED),
         (
@@ -809,8 +809,8 @@ EVIDENCE = {
     ],
     solution="diagnosis = {" + ", ".join(f'{number}: "{RIGHT[number]}"' for number in ASKED) + "}",
     explained="""
-        The other three: 2 e, 4 i, 7 a. Each wrong array points to its cause: a 2 where two rows were summed, B itself
-        where the rule of a dot product ran, and twice the [[3, 7], [3, 7]] of the left slot.""",
+        The other three: 2 e, 4 i, 7 a. Each wrong array points to its cause: a 2 where two rows were summed, B itself where the
+        dot-product rule ran, and twice [[3, 7], [3, 7]] where the rule for the left slot ran twice.""",
     why="Six of the seven pass a check on square arrays of one shape. They fail if there is broadcasting, a scalar, "
     "one matrix in both places, or a loss that is an array.",
 )
@@ -871,7 +871,7 @@ WRONG_MATMUL = "The left rule still runs for both if x and y are the same. Choos
         Here are patients 6 and 3 as published, each as a function. Fix the fault in each rule, and replace the `...` with z. (A
         rule returns a list of two gradients: that of x, then that of y. `value.fitted(g)` is g, summed to the shape of the
         value. `np.dot` works like `@`,
-        but also accepts a scalar g, which is the upstream gradient of a dot product.)""",
+        but also accepts a scalar; the upstream gradient g of a dot product is a scalar.)""",
     stub="""
         def fixed_add(x, y):
             z = Array(x.data + y.data, (x, y))
@@ -908,8 +908,9 @@ WRONG_MATMUL = "The left rule still runs for both if x and y are the same. Choos
             z.rule = lambda g: [np.dot(g, y.data.T), np.dot(x.data.T, g)]
             return z""",
     explained="""
-        In the sum, one name, g, was used for two things. In the product, the code tested whether this value is x, instead of whether this
-        is the first slot. (For the sum, `[g, g]` works too, because `backward` calls `fitted` on every gradient.)""",
+        In the sum, one name, g, was used for two things. In the product, the code tested whether the value was x, when it
+        should have tested whether it was in the first slot. (For the sum, `[g, g]` also works, because `backward` calls `fitted`
+        on every gradient.)""",
     why="Both rules looked right. For two different arrays of the same shape, they are.",
 )
 def fixed(answer):

@@ -563,7 +563,7 @@ def _overflown(got, expected):
         "The gradient is $g_j - p_j \\sum_i g_i$. In the second rule p is `np.exp(z)`.",
         (
             "Help: operands could not be broadcast",
-            "The sum of each row has shape (N,). With `keepdims=True` it is (N, 1).",
+            "The array of row sums has shape (N,). With `keepdims=True` it has shape (N, 1).",
         ),
     ],
     solution="""

@@ -371,7 +371,7 @@ def _nan(got, expected):
             "Help: my first step is 3.16 times too large",
             """
             At t = 1, m is 0.1 g and √v is 0.0316 |g|, because both started at 0. Their ratio is 3.16.
-            Divide each of m and v by 1 − βᵗ, the fraction of a full average that it contains.""",
+            Divide m and v each by its own 1 − βᵗ, the fraction of a full average accumulated so far.""",
         ),
     ],
     solution="""
@@ -651,7 +651,7 @@ def adam(answer):
     difficulty="optional",
     importance=1,
     question="""
-        A weight is 1, and the gradient of the data's loss with respect to it is 0. The optimizer takes its very first step, with
+        A weight is 1, and the gradient of the data loss with respect to it is 0. The optimizer takes its very first step, with
         lr = 0.1 and weight decay 0.01. By how much does the weight fall with Adam, which adds the decay to the gradient? And by how
         much with AdamW?""",
     stub="""

@@ -824,7 +824,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         "In a tie, all the largest entries share the upstream gradient equally.",
         (
             "Help: the block of zeros",
-            "Its largest entry is 0, and all four are 0: a tie of four.",
+            "All four entries are 0, so it is a four-way tie.",
         ),
     ],
     solution="""
@@ -838,7 +838,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
     mistakes=[
         (
             _to_pooled([[10, 0], [0, 0]], [[20, 0], [0, 0]]),
-            "You give all of g to the first entry, which is PyTorch's convention. The rule of lesson 10 shares equally in a tie.",
+            "You give all of g to the first entry, which is PyTorch's convention. The rule from lesson 10 shares equally in a tie.",
         ),
         (
             _to_pooled([[10, 0], [10, 0]], [[20, 20], [20, 20]]),
@@ -913,7 +913,7 @@ def _to_pooled(top_left, top_right, bottom_left=((30, 0), (0, 0)), bottom_right=
         ),
         (
             _to_pooled([[0, 0], [10, 0]], [[0, 0], [0, 20]]),
-            "You give all of g to the last entry. The rule of lesson 10 shares equally in a tie.",
+            "You give all of g to the last entry. The rule from lesson 10 shares equally in a tie.",
         ),
         (
             POOLED * _to_pooled([[5, 0], [5, 0]], [[5, 5], [5, 5]]),
@@ -965,15 +965,15 @@ def _known(x, z):
     difficulty="hard",
     importance=2,
     question="""
-        Write a row with one input: a function and its rule. Use one of these functions, or any other function that is not in
+        Write a table row for an operation with one input: a function and its rule. Use one of these functions, or any other function that is not in
         the table. It must accept every number, and its graph must not be a straight line:
 
         - $x \\cdot \\sigma(x)$
         - $x / (1 + \\lvert x \\rvert)$
         - $1 / (1 + x^2)$
 
-        Derive the slope on paper. Use only functions of `np` and `ag` (σ is `ag.sigmoid`), and in the rule only those functions
-        of `np` that are in the table.""",
+        Derive the slope on paper. Use only functions from `np` and `ag` (σ is `ag.sigmoid`); in the rule, use only those `np`
+        functions that are in the table.""",
     stub="""
         from autograd_lib import elementwise
 

@@ -75,7 +75,7 @@ prediction(
 prediction(
     "15.sweeps",
     question="""
-        How many sweeps fill the whole Jacobian, forward and backward? Take a function of 3 inputs and 2 outputs; one of
+        How many forward sweeps fill the whole Jacobian, and how many backward sweeps? Take a function of 3 inputs and 2 outputs; one of
         1,000 inputs and 1 output, such as a loss; and one of 1 input and 1,000 outputs, such as a curve that depends on one knob.""",
     answer={
         "3 → 2, forward": 3,
@@ -766,9 +766,9 @@ def _job(number, hint):
     question="""
         Which mode suits which job, "forward" or "backward"?
 
-        - A: a simulated throw. One number goes in, the angle. At 40 degrees 82 numbers come out, the coordinates of
+        - A: a simulated throw. One number, the angle, goes in. At 40 degrees, 82 numbers come out: the coordinates of
           the 41 points that the ball passes. How does each of them change with the angle?
-        - B: the gradient of a loss of 500 weights.
+        - B: the gradient of a loss with respect to 500 weights.
         - C: 300 inputs, 300 outputs, and only $J v$ for one given $v$: how all outputs move if the inputs move along
         v.""",
     stub="""

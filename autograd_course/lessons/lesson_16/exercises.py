@@ -129,8 +129,8 @@ _NUMBER = (
     importance=3,
     question="""
         Write `hvp(f, w, v)` yourself, without `ag.hvp`, `ag.hessian` or `ag.jacobian`. Two calls of `ag.grad` are enough: Hv is
-        the gradient of the scalar ⟨gradient of f, v⟩. f takes w and returns a scalar. w and v may have any shape, as long
-        as both have the same.""",
+        the gradient of the scalar ⟨gradient of f, v⟩. f takes w and returns a scalar. w and v may have any shape, as long as it
+        is the same for both.""",
     stub="""
         def hvp(f, w, v):
             ...""",
@@ -408,7 +408,7 @@ _ENDS = (
     importance=2,
     question="""
         Write `largest(f, w, v, steps)`. Do this `steps` times: scale v to length 1, form Hv with `ag.hvp(f, w, v)`,
-        record ⟨v, Hv⟩, and continue with Hv as the new v. At the end return the last ⟨v, Hv⟩. w and v may have any shape, as long as both have the same.""",
+        record ⟨v, Hv⟩, and continue with Hv as the new v. At the end return the last ⟨v, Hv⟩. w and v may have any shape, as long as it is the same for both.""",
     stub="""
         def largest(f, w, v, steps):
             ...""",

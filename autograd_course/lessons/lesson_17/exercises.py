@@ -490,7 +490,7 @@ _SHAPED = "The gradient of a result has the shape of the result: np.ones(s.shape
                 g = start.grad
             return g""",
     explained="""
-        The parameters inside `step` get their gradients too, because each segment adds its share to `.grad`.""",
+        The parameters inside `step` also get their gradients, because each segment adds its share to `.grad`.""",
     why="Only the values that cannot be recomputed must be kept: the marks.",
     mistakes=[
         edit(

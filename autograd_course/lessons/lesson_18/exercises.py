@@ -110,7 +110,7 @@ CANCEL = (
             return ...                          # (T, T)""",
     hints=[
         "The magnitude is `np.abs`. Then take the maximum over two of the four axes.",
-        "`.max(axis=(…, …))`: of the shape (T, m, T, d), keep the two axes of length T.",
+        "`.max(axis=(…, …))`: of shape (T, m, T, d), keep the two axes of length T.",
         (
             "Help: why not one gradient for each position?",
             "A gradient needs a scalar, so you would first have to add up the outputs of a position. Then derivatives of opposite sign can cancel. If the outputs come from a softmax, they add up to 1 for every input. So all derivatives of their sum are 0, and you do not find the leak.",
@@ -726,7 +726,7 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
             edit(
                 "g @ V.T",
                 new,
-                "For P: the gradient has the shape (T, n). g is (T, m), and V is (n, m), so g @ V.T.",
+                "For P: the gradient has shape (T, n). g is (T, m), and V is (n, m), so g @ V.T.",
             )
             for new in ("V @ g", "g.T @ V")
         ),

@@ -12,7 +12,7 @@ LETTERS, POSITIONS = "abcdefgh", 12
 class Reader(nn.Module):
     """Map letters to logits for the letter that follows each of them.
 
-    The letters are ints of shape (N, T), and the logits have the shape (N, T, 8). `block` is a
+    The letters are ints of shape (N, T), and the logits have shape (N, T, 8). `block` is a
     module that maps an array of shape (…, T, width) to an array of the same shape, `width` is the
     number of entries of an embedding, and `seed` determines the initial parameters.
     """
@@ -56,7 +56,7 @@ def random_letters(rng, n):
 def twice(rng, n):
     """Return n random texts in which six random letters are followed by the same six letters.
 
-    The first letter is appended once more, so the result has the shape (n, 13). `rng` is the random
+    The first letter is appended once more, so the result has shape (n, 13). `rng` is the random
     generator.
     """
     half = random_letters(rng, n)[:, :6]

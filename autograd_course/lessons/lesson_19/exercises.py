@@ -35,7 +35,7 @@ recall(
             tolerance=0.02,
         ),
         Question(
-            "Adam at lr 0.01. The first gradient of a weight is 300. How far does the weight move? (11)",
+            "Adam runs with lr = 0.01, and the first gradient of a weight is 300. How far does the weight move? (11)",
             0.01,
             "By **0.01**: in the first step it moves by lr, for a gradient of 300 just as for one of 0.003.",
             tolerance=0.0005,
@@ -366,7 +366,7 @@ def _one_interval(logits, temperature, u):
         "`np.cumsum(p)` gives the end of each interval.",
         "How many of these ends are at or below u? That many letters lie before u.",
         (
-            "Help: it returns one letter too many, once in a million",
+            "Help: once in a million calls, it returns a number one too large",
             "That is rounding. The network computes in float32, so the last end may be 0.9999998. The last letter has "
             "the number len(p) − 1.",
         ),

@@ -736,8 +736,8 @@ def _read_by_any(lines, results):
     importance=2,
     question="""
         **Dead code.** `lines` is a program: a list of lines (name, function, names). `results` is a list of the names
-        that it returns. Return the lines that are needed for these results, in their original order. A line that is read only by dead
-        lines is dead too. Do not modify the caller's lists.""",
+        that it returns. Return the lines that are needed for these results, in their original order. A line that is read only
+        by dead lines is also dead. Do not modify the caller's lists.""",
     stub="""
         def needed(lines, results):
             ...""",
@@ -755,13 +755,13 @@ def _read_by_any(lines, results):
                     wanted.update(names)
             return kept[::-1]""",
     explained="One pass is enough, because every line that reads a value comes after it. (Plain numbers also get into the set, but they do no harm.)",
-    why="The backward pass of lesson 05 again, with a set in place of gradients.",
+    why="The backward pass from lesson 05 again, with a set in place of gradients.",
     mistakes=[
         (
             lambda lines, results: list(lines),
             "You return all lines. Leave out those that no result needs.",
         ),
-        (_read_by_any, "A line that is read only by dead lines is dead too."),
+        (_read_by_any, "A line that is read only by dead lines is also dead."),
         (
             _one_round,
             "You go only one step back from the results. Which lines do those lines need?",
@@ -895,7 +895,7 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
     importance=3,
     question="""
         **The backward pass, by hand.** The forward pass is given: one layer, tanh, and the sum of squared errors. Write the
-        four lines of the backward pass. Each may use all names above it. Do not use an engine, only rules that you have
+        four lines of the backward pass. Each line may use any name defined above it. Do not use an engine, only rules that you have
         derived.""",
     stub="""
         def gradients(x, y, W, b):

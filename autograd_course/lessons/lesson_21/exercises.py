@@ -38,7 +38,7 @@ recall(
         Question(
             "A loss falls for 200 steps. Is the gradient right? (07)",
             "not proved",
-            "**Not proved.** The published rule of lesson 07 was wrong and trained better. A falling loss does not prove "
+            "**Not proved.** The published rule from lesson 07 was wrong and trained better. A falling loss does not prove "
             "that the gradient is right.",
             ["proved", "not proved"],
         ),
@@ -128,7 +128,7 @@ EVIDENCE = {
     "equal, so the total gradient passed on is the same as in your network, but it goes to different entries. Which line chooses among entries?",
     "C": "C: Every value is equal to yours, and the gradient of the shifts differs most. Blank paper gives exactly 0 before "
     "relu. Which slope does relu have there?",
-    "D": "D: All logits are equal to yours, but the loss is not, and every gradient is off by 90 % or more. What is computed between the logits and the loss?",
+    "D": "D: All logits are equal to yours, but the loss is not, and every gradient differs by 90 % or more. What is computed between the logits and the loss?",
     "E": "E: `scaled` is equal to yours, but `hidden` differs by about two ten-thousandths. Which two formulas give nearly the same curve?",
 }
 NOBODY = {
@@ -310,10 +310,10 @@ COMPUTED = (
     difficulty="medium",
     importance=3,
     question="""
-        **Write your op of lesson 14 in the form that PyTorch expects**: a class with three methods. `forward` computes z.
+        **Write your op from lesson 14 in the form that PyTorch expects**: a class with three methods. `forward` computes z.
         `setup_context` saves the values that backward will read. It receives `inputs`, a tuple (here with one entry), and
         `output`, which is z. It may save these, but must not compute anything. `backward` is the rule, and the upstream
-        gradient is called `grad_output`. (`@staticmethod` means that a function in a class takes no `self`.)
+        gradient is called `grad_output`. (`@staticmethod` marks a method that takes no `self`.)
         Take $1 / (1 + x^2)$, or your own op if it uses only + − · / `**` and `abs`.""",
     stub="""
         class my_op:
@@ -338,7 +338,7 @@ COMPUTED = (
         ),
         (
             "Help: not enough values to unpack",
-            "`saved` is a tuple, even if it holds only one array: `x, = ctx.saved_tensors`.",
+            "`ctx.saved_tensors` is a tuple, even if it holds only one tensor: `x, = ctx.saved_tensors`.",
         ),
     ],
     solution="""

@@ -14,7 +14,7 @@ TURN = 2 * np.pi
 def votes(w, q, target, lr):
     """Draw the weight w at every step, and below it the bit q that replaces it in the network.
 
-    The mean of q so far is drawn as well. `w` and `q` have the shape (steps,). `target` is the
+    The mean of q so far is drawn as well. `w` and `q` have shape (steps,). `target` is the
     number that the mean of q should reach, and `lr` is the learning rate.
     """
     steps = len(w)

@@ -189,7 +189,7 @@ _ALL_CUT = "The gradient is 0 everywhere. Detach only the part that you add to m
             inside = np.clip(w, -1, 1)
             return inside + (sign(w) - inside).detach()""",
     explained="""
-        The value is that of the sign, because the two `inside` terms cancel. In the backward pass, the bracket is a constant. A row works too: `ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))`.""",
+        The value is that of the sign, because the two `inside` terms cancel. In the backward pass, the bracket is a constant. A row also works: `ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))`.""",
     why="A straight-through estimator takes its value from one function, and its gradient from another.",
     mistakes=[
         (lambda w: sign(w), _ALL_CUT),

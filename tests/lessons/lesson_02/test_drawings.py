@@ -10,7 +10,7 @@ def test_the_parts_and_what_z_really_did():
     picture = two_parts(0.72, -0.9, -0.2019, reach=5)
     assert picture.text == (
         "x contributes +0.7200, y contributes −0.9000, together −0.1800; "
-        "the true change of z is −0.2019, off by −0.0219"
+        "the true change in z is −0.2019, off by −0.0219"
     )
     assert two_parts(0.0, -1.8, -1.8000000000000007, reach=5).text.endswith("off by +0.0000")
     assert "together +0.0000" in two_parts(1.7999999999999998, -1.8, -0.1395, reach=5).text
