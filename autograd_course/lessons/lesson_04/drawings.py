@@ -142,7 +142,8 @@ def exp_and_log(x):
 def branches(x, replacement=None):
     """Draw the graph of `where(x > 0, sqrt(x), 0.0)`, with the value and the gradient on each arrow.
 
-    Values flow down the chain, and gradients flow up. The numbers come from the engine's rules.
+    Values flow down the chain, and gradients flow up. The larger a gradient, the wider its arrow.
+    The numbers come from the engine's rules.
 
     Parameters
     ----------
@@ -181,7 +182,8 @@ def branches(x, replacement=None):
         top = 42 + row * (high + gap)
         chooses = box is not None and box[2] is not None
         parts.append(_arrow(middle - 6, top, top + gap, *_flow(above or not chooses)))
-        parts.append(_arrow(middle + 8, top + gap, top, style.GRADIENT, 2.5, "6 4"))
+        width = 2.5 if np.isnan(passes) else 1.2 + 4 * min(abs(float(passes)), 1.0)
+        parts.append(_arrow(middle + 8, top + gap, top, style.GRADIENT, round(width, 2), "6 4"))
         name = "z = " if box is None else ""
         parts.append(words(middle - 16, top + 34, name + _said(value), style.VALUE, "end"))
         if np.isnan(passes):
@@ -239,5 +241,5 @@ def _arrow(x, start, end, colour, width, dash="none"):
     tip = end - 2 * way
     return (
         f'<path d="M{x} {start + 2 * way}V{tip - 6 * way}" stroke="{colour}" stroke-width="{width}" stroke-dasharray="{dash}"/>'
-        f'<path d="M{x} {tip}l-5 {-8 * way}h10z" fill="{colour}"/>'
+        f'<path d="M{x} {tip}l-6 {-9 * way}h12z" fill="{colour}"/>'
     )

@@ -87,6 +87,14 @@ def test_branches(x, replacement):
     assert f"The gradient of x is {number(float(gradient))}." in picture.text
     assert np.isnan(gradient) == (replacement is None and x <= 0)
     assert ("0 in place of nan" in said) == (replacement == 0 and x <= 0)
+    widths = [
+        float(one.get("stroke-width")) for one in drawn(picture, "path", stroke=style.GRADIENT)
+    ]
+    narrower = [
+        float(one.get("stroke-width"))
+        for one in drawn(branches(2 * x, replacement), "path", stroke=style.GRADIENT)
+    ]
+    assert x <= 0 or narrower[0] < widths[0] < widths[-1]  # the slope of the root falls
     framed = drawn(picture, "rect", stroke=style.INK)
     assert len(framed) == sum(label.endswith("= nan") for label in said)
     assert len(framed) == (x <= 0 and not replacement)
