@@ -1,5 +1,7 @@
 """Ask the questions of lesson 06: the training loop, gradients by hand, and failures that raise no error."""
 
+from functools import partial
+
 import numpy as np
 
 import autograd_lib as ag
@@ -30,6 +32,7 @@ def _about(wrong, hint):
 
 _B, _C, _BOTH = ROUTES
 FROM_C = np.cos(P * P + Q * Q)  # the arrow from c to ŷ
+_FEW = "These are close, but not close enough: give four decimals for each."
 _ROUTES = [
     (
         (_B, _C),
@@ -117,7 +120,16 @@ _ROUTES = [
         (_C, _BOTH * 2 * Q),
         "The last path reaches c from b. The arrow from w₃ to c, 0.8376, is not part of it.",
     ),
-    ((0.23, 0.10), "These are close, but not close enough: give four decimals for each."),
+    ((0.23, 0.10), _FEW),
+    ((0.231, 0.101), _FEW),
+    (
+        (2 * Q, 0.8 * Q),
+        "These are single local gradients. A path contributes the product of the local gradients of all its arrows, up to L.",
+    ),
+    (
+        (ARRIVES * 2 * Q * P * P, _B),
+        "0.0687 is the gradient of w₂, and 0.3010 is the path through b alone, which is given. Both paths here begin at w₃ and use the arrow from c to ŷ.",
+    ),
     (
         (_C, 2 * P * 2 * Q * ARRIVES),
         "0.8376 belongs to the arrow from w₃ to c. This path reaches c from b, along the arrow with 0.335.",
@@ -353,6 +365,8 @@ OLD = "The gradients of earlier examples are still in .grad: p.grad = 0.0 for ev
 ONCE = "Compute the loss of each example after the update for the previous example: each example needs a whole training step, update included."
 STILL = "Nothing has moved. Is there a p.data -= rate * p.grad for every p in parameters, after the backward pass, and before you reset the gradients? (p -= … only makes a new Value.)"
 ALONE = "Only the gradient moves a parameter: p.data -= rate * p.grad."
+COPIES = "The parameters that train received have not moved, because the loss was computed from new Values, such as copies of them. Use the given Values, and change their numbers: p.data -= rate * p.grad."
+OFTEN = "Is backward(L) inside a loop over the parameters? One backward pass per example is enough, because it fills in the gradient of every parameter: end the loop of the reset before backward(L), and begin a second loop for the update."
 _FROM_L = "Begin the backward pass at L, not at p: backward(L)."
 # Python's error message for a slip, and the hint
 SAID = {
@@ -409,7 +423,18 @@ def _after(train, start, left, loss, examples, rate):
     for p in parameters:
         p.grad = left
     given = list(examples)
-    bounded(train, list(parameters), loss, given, rate)
+    seen = []
+
+    def recorded(*args):
+        seen.append(args[0] if args else None)
+        return loss(*args)
+
+    recorded.__qualname__ = "loss"  # what an error of Python calls it
+    try:
+        bounded(train, list(parameters), recorded, given, rate)
+    except StepLimitExceeded as endless:
+        endless.losses = len(seen)
+        raise
     if given != examples:
         raise Wrong(
             "the examples after training",
@@ -417,7 +442,26 @@ def _after(train, start, left, loss, examples, rate):
             brief(examples),
             "Do not change the list of examples, because the caller uses it again. Do not remove any example, and keep their order.",
         )
-    return [float(p.data) for p in parameters]
+    moved = [float(p.data) for p in parameters]
+    return Moved(moved, any(map(partial(_holds_others, parameters), seen)))
+
+
+class Moved(list):
+    """Hold the values of the parameters after training.
+
+    `copied` is True if the loss was computed from other Values than the given ones.
+    """
+
+    def __init__(self, values, copied):
+        super().__init__(values)
+        self.copied = copied
+
+
+def _holds_others(parameters, used):
+    """Return True if `used`, the first argument of a loss, is a list of other Values."""
+    return isinstance(used, (list, tuple)) and any(
+        all(p is not q for q in parameters) for p in used
+    )
 
 
 def _after_if_it_ends(*case):
@@ -628,7 +672,22 @@ def _after_if_it_ends(*case):
             "p.grad /= 2",
             "Half of the old gradient is still in .grad: p.grad = 0.0.",
         ),
-        edit("loss(parameters, x, y)", "loss([_Value(p.data) for p in parameters], x, y)", STILL),
+        edit("loss(parameters, x, y)", "loss([_Value(p.data) for p in parameters], x, y)", COPIES),
+        edit(
+            "    for x, y",
+            "    parameters = [_Value(p.data) for p in parameters]\n    for x, y",
+            COPIES,
+        ),
+        edit(
+            STEP,
+            STEP + "\n            return parameters",
+            "Only the first parameter has moved, and only for the first example: the return is inside the loop over the parameters, and ends train there.",
+        ),
+        edit(
+            "rate * p.grad",
+            "rate * p.grad / sum(q.grad**2 for q in parameters) ** 0.5",
+            "The full size of the gradient counts: do not divide it by its length.",
+        ),
         edit(
             "rate * p.grad",
             "rate * p.grad ** 2",
@@ -688,12 +747,16 @@ def train(answer):
                 tried,
                 str(endless),
                 "a result",
-                "Go through the examples once. Does the list grow while the loop runs over it?",
+                OFTEN
+                if 0 < endless.losses <= len(case[3])
+                else "Go through the examples once. Does the list grow while the loop runs over it?",
             ) from None
         except Exception as error:
             error.tried = tried
             error.hint = next((hint for piece, hint in SAID.items() if piece in str(error)), "")
             raise
+        if got.copied and got == list(case[0]):
+            raise Wrong(tried, brief(list(got)), "parameters that have moved", COPIES)
         right = _after(train.answer(train.solution), *case)
         seen = [
             (came, hint, wrong) for wrong, hint in fit if (came := _after_if_it_ends(wrong, *case))
@@ -726,6 +789,7 @@ _PLAIN = "The relu and sin defined above are for Values. Here, use np.sin, np.co
 _NAMELESS = "ŷ has no variable of its own here: it is 4 * np.sin(b + c)."
 _TRUTH = "The gate is 1 or 0, true or false, and g times this number passes: g if b > 0 else 0.0."
 _ALL = "A gate passes all of g, or nothing: the size of b does not matter."
+_LATER = "Each relu only passes g on, or blocks it: g if b > 0 else 0.0, and the same for c. No w belongs here, and the last line multiplies by a already."
 _CALL = "np.sin and np.cos are functions: np.sin(b + c), np.cos(b + c)."
 _HALF = "Exactly half. L = (ŷ − y)² has the slope 2 (ŷ − y), without a half, and 4 sin has the slope 4 cos. Add sends all of g to b and to c."
 _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient through c, each of them in full."
@@ -887,6 +951,12 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
             "if w2 * a > 0",
             "The gate tests the whole sum, w₁a + w₃, or b.",
         ),
+        edit(B, "g * a", C, "g * a", _LATER),
+        edit(B, "g * w1", C, "g * w2", _LATER),
+        edit(B, "g * a", _LATER),
+        edit(C, "g * a", _LATER),
+        edit(B, "g * w1", _LATER),
+        edit(C, "g * w2", _LATER),
         edit(
             B,
             "g * a if b > 0 else 0.0",

@@ -7,11 +7,15 @@ from autograd_course.grading import edit
 from autograd_course.grading.causes import own
 from autograd_course.lessons.lesson_06.exercises import (
     _CALL,
+    _FEW,
     _HALF,
     _PLAIN,
     _ROUTES,
     CLEAR,
+    COPIES,
+    OFTEN,
     STEP,
+    WALK,
     B,
     C,
     right_by_hand,
@@ -22,6 +26,9 @@ cases(
     wrong=[
         *((tuple(np.round(wrong, 4)), own(hint)) for wrong, hint in _ROUTES[:2]),
         ((0.6331, 0.6331), "none in part 1"),
+        ((0.8376, 0.335), own(_ROUTES[25][1])),
+        ((0.0687, 0.3010), own(_ROUTES[26][1])),
+        ((0.231, 0.1008), own(_FEW)),
     ],
 )
 
@@ -75,6 +82,12 @@ cases(
             "rate * g",
             "own: One of them is None",
         ),
+        edit(
+            CLEAR + WALK + STEP,
+            "        L = loss(parameters, x, y)\n" + CLEAR + "            backward(L)\n    "
+            "        p.data -= rate * p.grad",
+            own(OFTEN),
+        ),
         edit("p.grad = 0.0", "p.zero_grad()", "own: p.grad = 0.0"),
         edit(CLEAR, "        parameters.zero_grad()\n", "own: one by one"),
         edit("p.grad = 0.0", "p.grad = None", "own: One of them is None"),
@@ -109,7 +122,7 @@ cases(
         edit(
             STEP,
             "        for i, p in enumerate(parameters):\n            parameters[i] = Value(p.data - rate * p.grad)",
-            "mistake 4",
+            own(COPIES),
         ),
     ],
     accepted=[
