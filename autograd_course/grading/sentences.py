@@ -197,17 +197,23 @@ def _instead(name):
 def _of_part(part, text):
     """Return a sentence about a single part of an answer, or `text` if `part` is None.
 
-    The sentence begins with the name of the part. If all other parts are right, the sentence ends
-    by telling the learner so.
+    The sentence begins with the name of the part, and tells the learner if another part differs
+    too. If all other parts are right, the sentence ends by telling the learner so.
     """
     if not part:
         return text
     others = f"The other{'s are' if part.count > 2 else ' is'} right." if part.alone else ""
+    # the part is the first one that differs
+    differs = (
+        " differs."
+        if part.alone
+        else " differs, and so does " + ("number 2." if part.count == 2 else "at least one other.")
+    )
     return " ".join(
         filter(
             None,
             [
-                f"Number {part.number} of {part.count}{f', {part.name}.' if part.name else ' differs.'}",
+                f"Number {part.number} of {part.count}{f', {part.name}.' if part.name else differs}",
                 _of_part(part.inner, text),
                 others,
             ],

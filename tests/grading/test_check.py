@@ -570,6 +570,7 @@ def test_the_first_entry_that_differs(answer, got, expected, hint):
             (6.0, np.array([[1.0, 0], [0, 2]])),
             "Number 2 of 2 differs. The first entry that differs is [1, 1]. The other is right.",
         ),
+        ((3.0, np.zeros((2, 2))), "Number 1 of 2 differs, and so does number 2. Exactly half."),
         ((6.0, np.ones(2)), "Number 2 of 2 differs. Expected shape (2, 2), got (2,)"),
         ((np.eye(2), 6.0), "the wrong order: are the two swapped?"),
         (np.eye(2), "Expected 2 values, got one"),
