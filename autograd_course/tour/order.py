@@ -70,10 +70,11 @@ PARTS = {
             (
                 "values:Value tape:Tensor tape:Tensor.__init__",
                 "05 A number that remembers",
-                "This is lesson 05's `Value`, for arrays. Each Tensor holds its value, the "
-                "row that made it, its inputs, and a number that is greater than the numbers "
-                "of all its inputs. The backward pass needs no other order. Attributes that "
-                "most Tensors share are stored on the class, so that a new Tensor is cheap.",
+                "This is lesson 05's `Value`, for arrays. Each Tensor holds its value, the row "
+                "that made it, its inputs, and a number that is greater than the numbers of all "
+                "its inputs. This number is all the order that the backward pass needs. "
+                "Attributes that most Tensors share are stored on the class, so that a new "
+                "Tensor is cheap.",
             ),
             (
                 "values:clock levels:_levels levels:no_grad_level levels:_no_grad_blocks values:_last_change "
@@ -87,23 +88,23 @@ PARTS = {
             (
                 "tape:Tensor.requires_grad",
                 "05 A number that remembers",
-                "You can set `requires_grad` only on a leaf. A result requires a gradient if "
-                "any input that has a rule requires one, unless nothing is being recorded.",
+                "You can set `requires_grad` only on a leaf. A result requires a gradient if any "
+                "input that has a rule requires one, unless recording is off.",
             ),
             (
                 "tape:to_array values:copied",
                 "08 Arrays have a shape",
-                "These two return the array inside a Tensor, and a copy that no other object "
-                "holds.",
+                "The first returns the array inside a Tensor; the second, a copy that no other "
+                "object holds.",
             ),
         ],
         [
             (
                 "values:as_array values:_check_floating",
                 "08 Arrays have a shape",
-                "These convert any argument to an array of real numbers, or raise an error "
-                "that says what is wrong with it. A gradient needs floating-point numbers, "
-                "because an integer has no slope.",
+                "These convert any argument to an array of real numbers, or raise an error that "
+                "says what is wrong. A gradient needs floating-point numbers, because an integer "
+                "has no slope.",
             ),
         ],
     ),
@@ -130,12 +131,12 @@ PARTS = {
             (
                 "ops:exp ops:log ops:sqrt ops:sin ops:cos ops:tanh",
                 "04 Rules that use the output",
-                "Three of these rules use the output z, so that nothing is computed twice.",
+                "Three of these rules use the output z, so nothing is computed twice.",
             ),
             (
                 "ops:sigmoid ops:_sigmoid ops:softplus",
                 "04 Square root and sigmoid",
-                "No exponential overflows here, neither at −800 nor at 800.",
+                "No exponential overflows here, at −800 or at 800.",
             ),
             (
                 "ops:gelu ops:_gelu* ops:_GELU",
@@ -154,7 +155,7 @@ PARTS = {
             (
                 "ops:_clip ops:clip ops:_where ops:_BITS",
                 "04 Functions with kinks",
-                "clip passes g on at its bounds, too. `_where` is a faster version of NumPy's "
+                "clip also passes g on at its bounds. `_where` is a faster version of NumPy's "
                 "`where`.",
             ),
         ],
@@ -191,7 +192,7 @@ PARTS = {
             (
                 "rows:Primitive._check_keywords rows:Primitive._split",
                 "08 Sums",
-                "These check keywords, and accept them by position too, as NumPy does.",
+                "These check keywords, and also accept them by position, as NumPy does.",
             ),
             (
                 "rows:Primitive._check_rules rows:Primitive._read_names",
@@ -274,7 +275,7 @@ PARTS = {
             (
                 "ops:var ops:std",
                 "08 Sums",
-                "These are composed of rows too: mean, subtract, multiply, and a square root "
+                "These are also composed of rows: mean, subtract, multiply, and a square root "
                 "for std.",
             ),
         ],
@@ -300,7 +301,7 @@ PARTS = {
                 "ops:unfold ops:fold ops:_unfold* ops:_fold* ops:pair ops:_window_pairs ops:_sizes",
                 "14 A window as a row: the fast form",
                 "unfold writes each window of an image as a row of numbers; its backward rule "
-                "adds the rows up at the positions of their windows.",
+                "adds these rows up at the positions of their windows.",
             ),
             (
                 "ops:conv2d ops:_conv2d* ops:_as_columns ops:_as_rows",
@@ -328,8 +329,8 @@ PARTS = {
             (
                 "ops:logsumexp ops:_logsumexp ops:softmax ops:_softmax* ops:log_softmax ops:_log_softmax*",
                 "10 Without the Jacobian",
-                "The largest entry is subtracted first, so that inputs of ±1000 work as well "
-                "as 1. No Jacobian is built.",
+                "The largest entry is subtracted first, so inputs of ±1000 work as well as 1. No "
+                "Jacobian is built.",
             ),
         ],
         [
@@ -373,7 +374,7 @@ PARTS = {
             (
                 "operators:zero_gradient operators:_named operators:_clip operators:_pad",
                 "05 A number that remembers",
-                "A comparison has the slope 0; a sum accepts NumPy's keywords.",
+                "A comparison has slope 0; a sum accepts NumPy's keywords.",
             ),
             (
                 "operators:_from_varargs operators:for* operators:Tensor*",
@@ -415,7 +416,8 @@ PARTS = {
             (
                 "transforms:vjp transforms:_vjp transforms:_value",
                 "09 The Jacobian, and why engines never build it",
-                "Open a level, run the function, and call the pullback as often as you like.",
+                "These open a level, run the function, and return a pullback that you can call "
+                "repeatedly.",
             ),
             (
                 "transforms:value_and_grad transforms:_value_and_grad transforms:grad transforms:_grad",
@@ -460,8 +462,8 @@ PARTS = {
             (
                 "tape:Tensor.data",
                 "06 The training loop",
-                "Reading `.data` returns an array. Assigning to it stores a date, which tells "
-                "a later backward pass that the value it needs was replaced.",
+                "Reading `.data` returns an array. Assigning to it stores a date, from which a "
+                "later backward pass can tell that a value it needs was replaced.",
             ),
             (
                 "values:_date_change values:assignments values:commit values:check_unchanged values:_owner values:date_array",
@@ -474,13 +476,13 @@ PARTS = {
             (
                 "tape:Tensor.retain_grad tape:Tensor.zero_grad tape:_accumulated",
                 "06 What if you never reset the gradients?",
-                "These keep the gradient of an intermediate value, reset a gradient, or add "
-                "to the one that is there.",
+                "These keep the gradient of an intermediate value, reset a gradient, or add to "
+                "the existing one.",
             ),
             (
                 "operators:item operators:_repr operators:_reduce",
                 "05 A number that remembers",
-                "These return a Tensor as a Python number, as text, and as a copy.",
+                "These return a Tensor as a Python number, as text, or as a copy.",
             ),
             (
                 "tape:Tensor.detach rows:is_constant",
@@ -561,9 +563,9 @@ PARTS = {
             (
                 "compiler/trace:OuterTransform compiler/trace:_StandIn compiler/trace:_refuse_grad compiler/trace:_rng_states",
                 "20 What a program contains",
-                "For a Tensor among its arguments the function receives a stand-in, whose `.grad` "
-                "cannot be read. Inside a `grad` that was open before, the function itself runs. "
-                "The states of the random generators show whether it drew numbers.",
+                "In place of each Tensor argument, the function receives a stand-in whose "
+                "`.grad` cannot be read. Inside a `grad` that was already open, the function "
+                "itself runs. The states of the random generators show whether it drew numbers.",
             ),
         ],
     ),
@@ -576,8 +578,8 @@ PARTS = {
                 "20 The tracer",
                 "These save lines: `softmax` is recorded as the operations inside it, a product "
                 "with 1 needs no line, and an array is not broadcast before an operation that "
-                "broadcasts it anyway. An array that is not traced is copied, because the function "
-                "may write into it later.",
+                "broadcasts it anyway. An array that is not traced is copied, because the "
+                "function may change it later.",
             ),
             (
                 "compiler/trace:Trace._with_origin compiler/trace:Origin compiler/trace:NO_ORIGIN "
@@ -601,8 +603,8 @@ PARTS = {
                 "compiler/__init__:MAX_PROGRAMS compiler/__init__:compile compiler/__init__:compile.__init__ "
                 "compiler/__init__:compile.__call__ compiler/__init__:compile._record compiler/__init__:compile.source",
                 "20 What a program contains",
-                "`compile` keeps one program for each form of the arguments. A call looks for its "
-                "program, records one if there is none, and runs it.",
+                "`compile` keeps one program for each form of the arguments. A call finds its "
+                "program, or records one if there is none, and runs it.",
             ),
             (
                 "compiler/signature:STATIC compiler/signature:leaf_signature compiler/signature:signature",
@@ -617,8 +619,8 @@ PARTS = {
                 "compiler/signature:with_stand_ins compiler/__init__:compile.__get__ "
                 "compiler/__init__:compile.__reduce__ compiler/__init__:compile._compare",
                 "20 What a program contains",
-                "These replace the values among the arguments by inputs, make `compile` work on "
-                "methods and with pickle, and compare a program with its function if you pass "
+                "These replace the values among the arguments by inputs, make `compile` work "
+                "with methods and pickle, and compare a program with its function if you pass "
                 "`check=True`.",
             ),
         ],
@@ -643,8 +645,8 @@ PARTS = {
             (
                 "compiler/plan:live_lines",
                 "20 Dead code elimination",
-                "Start at the results and follow the inputs. A line that is never reached is dead "
-                "code.",
+                "This starts at the results and follows the inputs. A line that is never reached "
+                "is dead code.",
             ),
             (
                 "compiler/plan:assign_buffers compiler/plan:LARGE",
@@ -757,9 +759,9 @@ DELETIONS = {
         "node._requires_grad = bool",
         "Which contract breaks without it?",
         "within `no_grad`, x·x requires no gradient",
-        "**Within `no_grad`, x·x requires no gradient.** By default the class says that every "
-        "Tensor requires a gradient, because nearly every result does. This line corrects it "
-        "for the others. If a gradient is required, the line changes nothing.",
+        "**Within `no_grad`, x·x requires no gradient.** By default, every Tensor of the class "
+        "requires a gradient, because nearly every result does. This line corrects that for the "
+        "others. If a gradient is required, the line changes nothing.",
         {
             "x·x at 3": "x = leaf(3.0)\n(x * x).backward()\nx.grad",
             "within `no_grad`, x·x requires no gradient": "with ag.no_grad(): y = x * x",
@@ -821,9 +823,9 @@ DELETIONS = {
         "if x_ndim == y_ndim == 2",
         "Without it, one of these products never ends. Which one?",
         "of two stacks",
-        "**The product of two stacks.** If both sides have more than two axes, matmul "
-        "computes Z = (Yᵀ·Xᵀ)ᵀ, which is again such a product. Two matrices take the longer "
-        "way, through `rows`, and are right.",
+        "**The product of two stacks.** If both sides have more than two axes, matmul computes Z "
+        "= (Yᵀ·Xᵀ)ᵀ, which is again such a product. Two matrices take the longer way, through "
+        "`rows`, and their product is right.",
         {
             "of two matrices": "(A @ A)",
             "of a matrix and a vector": "(A @ v + v @ A)",
@@ -893,7 +895,7 @@ BESIDE = {
     ),
     "15.Dual": (
         "rows:Primitive.push_tangents",
-        "Yours writes the tangent of each operator out. Ours derives it from the kind of the "
+        "Yours writes out the tangent of each operator. Ours derives it from the kind of the "
         "row, so that one method serves the whole table.",
     ),
     "08.bias": (
