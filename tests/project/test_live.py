@@ -970,7 +970,7 @@ def test_the_playground(browser, address, request, record_property):
         page.set_viewport_size({"width": 1280, "height": 900})
         page.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
         cell.get_by_role("button", name="Copy link").click()
-        said.filter(has_text="clipboard").wait_for()
+        said.filter(has_text="copied").wait_for()
         copied = page.evaluate("window.copied")
         assert parse_qs(urlsplit(copied).fragment) == {
             "text": ["x = 3\ny = x*x\nL = x*detach(y)"],
