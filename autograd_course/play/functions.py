@@ -417,7 +417,7 @@ def _shape(name, shape):
         raise ValueError(f"{name}: expected a shape of sizes >= 0, got {shape}")
     if math.prod(shape) > MOST_ENTRIES:
         raise ValueError(
-            f"{name}: expected at most {MOST_ENTRIES:,} entries, got the shape {shape}; use a smaller shape"
+            f"{name}: expected at most {MOST_ENTRIES:,} entries, got shape {shape}; use a smaller shape"
         )
     return shape
 

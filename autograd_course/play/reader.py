@@ -47,7 +47,7 @@ INSTEAD = {
     ast.JoinedStr: "leave out strings; the playground computes with numbers and arrays only",
     ast.Subscript: "assigning to an entry of an array is not supported. Build a new array, for example with stack([a, b])",
     ast.NamedExpr: "write the assignment on a line of its own",
-    ast.Starred: "write the values one by one in place of *",
+    ast.Starred: "write the values one by one instead of *",
     "MLP": "write the layers out, for example tanh(W2 @ tanh(W1 @ x + b1) + b2)",
     "Neuron": "write the neuron out, for example tanh(w1*x1 + w2*x2 + b)",
     "Layer": "write the layer as tanh(W @ x + b)",
@@ -56,7 +56,7 @@ INSTEAD = {
     "Conv2d": "a convolution has too many values to draw; see lesson 14",
     "Sequential": "write the layers one after the other, for example relu(W1 @ x + b1)",
     "Module": "write the layers out, for example W @ x + b",
-    "Flatten": "write x.reshape(1, -1) in place of Flatten",
+    "Flatten": "write x.reshape(1, -1) instead of Flatten",
     "Dropout": "leave out Dropout, or multiply by a mask such as [1.0, 0.0, 1.0]",
     "MSELoss": "write the loss as mean((y - t)**2)",
     "BCELoss": "write the loss as binary_cross_entropy(p, t)",
@@ -70,7 +70,7 @@ INSTEAD = {
     "fori_loop": "write the loop out: for i in range(4): v = v*x",
     "scan": "write the loop out: for x in xs: h = tanh(w*h + x)",
     "while_loop": "write the loop out: while x < 10: x = 2*x",
-    "cond": "write f(x) if x > 0 else g(x) in place of cond",
+    "cond": "write f(x) if x > 0 else g(x) instead of cond",
     "randn_like": "write the numbers of the noise, for example eps = [0.5, -0.2]",
     **dict.fromkeys(
         ("real", "imag", "conj", "complex", "view_as_real"),
@@ -174,7 +174,7 @@ def read(text):
     inputs = {name: start for name, start in inputs.items() if name in read_names}
     if not inputs:
         raise CannotDraw(
-            f"There is no input to differentiate with respect to: use a name, {EXAMPLE}, or begin with a line such as x = 2.0."
+            f"There is no input to differentiate with respect to: use a name, {EXAMPLE}, or start with a line such as x = 2.0."
         )
     remarks = [_remark(name, typed) for name in inputs if name in free]
     remarks = [one for one in remarks if one]
@@ -472,7 +472,7 @@ def _check(tree):
         if isinstance(node, ast.FunctionDef) and (node.decorator_list or node.args.kwonlyargs):
             raise CannotDraw(line + "leave out decorators and keyword-only arguments.")
         if isinstance(node, ast.keyword) and node.arg is None:
-            raise CannotDraw(line + "write the arguments one by one in place of **.")
+            raise CannotDraw(line + "write the arguments one by one instead of **.")
         name = node.arg if isinstance(node, (ast.arg, ast.keyword)) else called(node)
         if name and name in INSTEAD and isinstance(node, (ast.Call, ast.Attribute)):
             raise CannotDraw(line + INSTEAD[name] + ".")
@@ -518,7 +518,7 @@ def _check_libraries(tree, libraries):
         if library and name not in {*FUNCTIONS, *ARRAYS, *CONSTRUCTORS, *BUILT_IN, *INSTEAD}:
             raise CannotDraw(
                 f"Line {call.lineno}: the playground has no function {name} from {library}."
-                " Write its result in place of the call, for example x = [1.0, 2.0]."
+                " Write its result instead of the call, for example x = [1.0, 2.0]."
             )
 
 

@@ -29,7 +29,7 @@ ROWS = {
     "add": ([RANGE, (-3.0, 3.0, 2.0)], ""),
     "subtract": ([RANGE, (-3.0, 3.0, 2.0)], ""),
     "multiply": ([RANGE, (-3.0, 3.0, 2.0)], ""),
-    "divide": ([RANGE, (-3.0, 3.0, 2.0)], "dividing by 0 gives no number"),
+    "divide": ([RANGE, (-3.0, 3.0, 2.0)], "division by 0 is undefined"),
     "power": (
         [(-2.0, 3.0, 1.5), (-3.0, 3.0, 2.0)],
         "a negative base has only integer powers and no slope with respect to the exponent, and 0 has no negative powers",
