@@ -620,7 +620,7 @@ def _weight_gradient(delta, X):
     solution="""
         def weight_gradient(delta, X):
             return delta.T @ X""",
-    explained="Row u adds up *factor × scan* over all scans. `loss.backward()` computes the same product.",
+    explained="Row u adds up *factor × scan* over all scans. The gradient that the library computes is the same product.",
     why="Every row is a weighted sum of the scans. The folded cell above compares this product with the gradient from loss.backward().",
     mistakes=[
         (
@@ -738,8 +738,8 @@ def _near(wrong, hint):
         smallest_c = ...""",
     hints=[
         "One number changes the loss by about gradient × nudge. What is the nudge here? Then add up over all numbers.",
-        """To measure, build `nn.MLP([64, 32, 10], rng=0)`, and compute its loss and its gradients on train_x and train_y. Subtract
-        `c * p.grad` from the `p.data` of each parameter, and compute the loss again.""",
+        """To measure, build `nn.MLP([64, 32, 10], rng=0)`, and compute its loss and its gradients on train_x and train_y. From
+        the `p.data` of each parameter, subtract c times its gradient, and compute the loss again.""",
     ],
     solution="""
         fall = 0.1 * 0.0637
