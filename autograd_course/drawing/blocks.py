@@ -185,7 +185,8 @@ def _misfit(shapes, blocks, sign, formula):
             said.append(
                 f"✗ {axis}: {', '.join(f'{name} has {size}' for name, size in sizes.items())}."
             )
-    said.append("On each axis, the lengths must be equal, or one must be 1.")
+    # Two lines, because one would leave the picture on a phone.
+    said += ["On each axis, the lengths must be equal,", "or one of them must be 1."]
     parts, x = [], 10
     for name, shape in shapes.items():
         x = _block(

@@ -74,7 +74,7 @@ def fall(b, g, entry):
         words(
             10,
             foot + HIGH + 46,
-            "the bar in a cell shows the size of its number; hollow: below 0",
+            "bars show the sizes of the numbers; hollow: below 0",
             style.FAINT,
             "start",
             13,
