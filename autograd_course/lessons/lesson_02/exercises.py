@@ -59,7 +59,7 @@ prediction(
 
 prediction(
     "02.live",
-    question="""For $z = x + y$, $L = z \\cdot w$, you move the slider of x. Which of the gradients of x, y and w change? Then
+    question="""For $z = x + y$, $L = z \\cdot w$, you move the slider for x. Which of the gradients of x, y and w change? Then
         you move the slider of w. Does the number on the arrow from x to z change? Does the gradient of x?""",
     answer={
         "sliding x changes": "that of w alone",
@@ -105,7 +105,7 @@ card(
         "The partial derivative ∂z/∂x is the slope of z when x alone moves and the other inputs are held still.",
         "Two nudges: dz ≈ (∂z/∂x) dx + (∂z/∂y) dy. The contributions add.",
         "A calculation records itself as a computational graph: each result stores its operation and its inputs.",
-        "The local gradient belongs to one arrow; the gradient goes all the way to L.",
+        "The local gradient belongs to one arrow; the gradient covers the whole path from x to L.",
         "Chain rule: the gradient of an input is the upstream gradient g times the local gradient.",
         "Multiply along a path, add over the paths.",
     ],

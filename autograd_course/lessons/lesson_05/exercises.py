@@ -153,7 +153,7 @@ NUMBERS = "x and y are Values. Multiply their numbers: x.data * y.data."
             ...""",
     hints=[
         "`add` has 1.0 and 1.0, because a sum moves exactly as far as the input that moves. How far does a product move if x moves?",
-        "In z = x · y, the local gradient of x is y, and the local gradient of y is x. As numbers they are `y.data` and `x.data`.",
+        "In z = x · y, the local gradient of x is y, and the local gradient of y is x. In code, these numbers are `y.data` and `x.data`.",
     ],
     solution="""
         def multiply(x, y):

@@ -89,7 +89,7 @@ _ROUTES = [
     ),
     (
         (_C, ARRIVES * 0.8 * Q),
-        "The last path begins at w₃: its first arrow, with the local gradient 1.09, is missing.",
+        "The last path begins at w₃: its first arrow, with local gradient 1.09, is missing.",
     ),
     (
         (_C, ARRIVES * 2 * P * 0.4),

@@ -658,8 +658,8 @@ def adam(answer):
         in_adam = ...
         in_adamw = ...""",
     hints=[
-        "With Adam the gradient is 0 + 0.01 · 1. How long is Adam's first step, for any gradient far above eps?",
-        "With AdamW the gradient of Adam's step is 0, so this step does not move the weight. What remains is lr · decay · w.",
+        "With Adam the gradient is 0 + 0.01 · 1. How large is Adam's first step, for any gradient much larger than eps?",
+        "With AdamW the gradient in Adam's step is 0, so this step does not move the weight. What remains is lr · decay · w.",
         (
             "Help: I get 0.001 twice",
             "That is lr times the gradient, which is SGD. Adam's first step divides the gradient by its own absolute value.",
@@ -669,7 +669,7 @@ def adam(answer):
         in_adam = 0.1           # 0.01 is divided by its absolute value, 0.01
         in_adamw = 0.1 * 0.01 * 1""",
     explained="""
-        With a decay of 0.0001 the weight would also fall by 0.1 with Adam. Where the data's gradient is 0, the division cancels the strength of the decay that you chose.""",
+        With a decay of 0.0001 the weight would also fall by 0.1 with Adam. Where the gradient of the data loss is 0, the division cancels the strength of the decay that you chose.""",
     why="Adam divides the decay by the usual size of the whole gradient, as it does with the gradient itself. AdamW keeps "
     "the decay out of this division.",
     mistakes=[
@@ -742,8 +742,8 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
     difficulty="optional",
     importance=1,
     question="""
-        Write your own schedule: a factor that lr is multiplied by. It depends on the epoch, which counts how often training has
-        gone through all examples. For epoch = 0, 1, …, 9 the factor rises evenly, 0.1, 0.2, …, 1. From epoch 10 to 100 it falls
+        Write your own schedule: a factor that lr is multiplied by. It depends on the epoch, the number of complete passes
+        through the examples. For epoch = 0, 1, …, 9 the factor rises linearly: 0.1, 0.2, …, 1. From epoch 10 to 100 it falls
         from 1 to 0 along half a cosine wave. Write `factor(epoch)`. (`optim.LambdaLR(optimizer, factor)` turns it into a schedule.)""",
     stub="""
         def factor(epoch):

@@ -21,7 +21,7 @@ recall(
             "**1,000** forward, one for each input, and **1** backward.",
         ),
         Question(
-            "A kernel of 3 × 3 slides over 6 × 6 pixels. How many outputs use one of its entries? (14)",
+            "A 3 × 3 kernel slides over 6 × 6 pixels. How many outputs does each of its entries contribute to? (14)",
             16,
             "All **16**: it is used at every position.",
         ),

@@ -692,7 +692,7 @@ def _whole(answer, step, x):
         conv_relu_pool = ...""",
     hints=[
         "Everything that these layers held is freed, except for the last result.",
-        "The Conv2d holds 16.8: an array of 8.4 before the bias is added, and one after. If wrapped alone, it holds only the second.",
+        "The Conv2d holds 16.8 MB: an array of 8.4 MB from before the bias is added, and another from after. If wrapped alone, it holds only the second.",
         (
             "Help: I get 16.8 for the first",
             "Its result stays, because the next layer reads it: 8.4 of the 16.8.",

@@ -507,7 +507,7 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
             return gQ, gK, gV""",
     hints=[
         "Lesson 09: in X @ Y, the gradient of X is g @ Y.T, and that of Y is X.T @ g. In P @ V, which matrix is X and which is Y?",
-        "Lesson 10: the rule of softmax is p · (g − Σ g·p), row by row. Here P is the p, and gP is the g.",
+        "Lesson 10: the rule of softmax is p · (g − Σ g·p), row by row. Here P plays the role of p, and gP that of g.",
         "In Q @ K.T / √d the right factor is K.T. So the gradient of Q is gS @ K / √d. For K, transpose gS and write Q in place of K.",
         (
             "Help: what about the mask?",

@@ -74,8 +74,8 @@ prediction(
 
 prediction(
     "20.lines",
-    question="""L = (x + y)·w takes two lines in the forward pass. The upstream gradient at L is g. At least how many lines does
-    the backward pass need for the gradients of x, y and w together?""",
+    question="""L = (x + y)·w takes two lines in the forward pass. The upstream gradient at L is g. What is the smallest number
+    of lines that the backward pass needs for the gradients of x, y and w together?""",
     answer=2,
     reveal="""**2**: `g * w` and `g * (x + y)`. The rule of + only passes on its upstream gradient, which needs no line. So x
         and y share the line `g * w`. The value x + y has been computed already.""",
@@ -255,7 +255,7 @@ def _outcome(kind, probe):
     hints=[
         "`values` shows the pattern: take `x.name` instead of `x.value`, and leave a number unchanged.",
         "A line is a tuple with three entries: `(name, function, names)`.",
-        "Return a new `Noted`. Its value is `function` of the values, and it shares the list of lines.",
+        "Return a new `Noted`. Its value is the result of applying `function` to the values, and it shares the list of lines.",
         (
             "Help: RecursionError",
             "`function(*inputs)` calls NumPy, and NumPy calls this method again. Call the function with "
@@ -278,7 +278,7 @@ def _outcome(kind, probe):
                 name = f"t{len(self.lines) + 1}"
                 self.lines.append((name, function, names))
                 return Noted(function(*values), name, self.lines)""",
-    explained="Before NumPy computes a function such as np.tanh, or an operator, it looks for this method on the inputs. "
+    explained="Before NumPy evaluates a function such as np.tanh, or an operator, it checks whether an input has this method. "
     "So every such operation passes through it. (np.mean and np.dot look for a different method, so this class cannot trace them.)",
     why="Twelve lines are enough for a tracer, because NumPy itself calls your method for each operation.",
     mistakes=[
@@ -743,7 +743,7 @@ def _read_by_any(lines, results):
             ...""",
     hints=[
         "Go through the lines from the last to the first, `reversed(lines)`, with a set of the names that are needed so far.",
-        "Keep a line if its name is in the set. Then add its own names to the set.",
+        "Keep a line if its name is in the set. Then add the names that it reads to the set.",
     ],
     solution="""
         def needed(lines, results):
@@ -754,7 +754,7 @@ def _read_by_any(lines, results):
                     kept.append(line)
                     wanted.update(names)
             return kept[::-1]""",
-    explained="One pass is enough, because every line that reads a value comes after it. (Plain numbers also get into the set, but they do no harm.)",
+    explained="One pass is enough, because every line that reads a value comes after the line that computes it. (Plain numbers also get into the set, but they do no harm.)",
     why="The backward pass from lesson 05 again, with a set in place of gradients.",
     mistakes=[
         (

@@ -64,8 +64,8 @@ prediction(
 
 prediction(
     "21.losses",
-    question="""You compare only one number, up to rounding: the loss before the first step. How many of the five ports differ
-    from yours in this number?""",
+    question="""You compare only one number, up to rounding: the loss before the first step. For how many of the five ports does
+    this number differ from yours?""",
     answer=3,
     reveal="""**3.** A, D and E compute different values, so their losses differ: by 0.1 %, by 6 % and by a hundred-thousandth.
     B and C compute the same values and differ from yours only in the backward pass.""",
@@ -111,7 +111,7 @@ card(
 # --- Five ports -----------------------------------------------------------------------------------------------------
 
 CAUSES = [
-    "softmax is taken twice: `cross_entropy` takes it again",
+    "softmax is applied twice: `cross_entropy` applies it again",
     "each kernel is transposed",
     "gelu is computed with erf instead of tanh",
     "at a tie, pooling passes the gradient to the first entry",
@@ -126,8 +126,8 @@ EVIDENCE = {
     "numbers be divided by?",
     "B": "B: Every value is equal to yours, but one gradient is not: the gradient of the kernels. The gradient of the shifts is "
     "equal, so the total gradient passed on is the same as in your network, but it goes to different entries. Which line chooses among entries?",
-    "C": "C: Every value is equal to yours, and the gradient of the shifts differs most. Blank paper gives exactly 0 before "
-    "relu. Which slope does relu have there?",
+    "C": "C: Every value is equal to yours, and the gradient of the shifts differs most. Where the paper is blank, the input "
+    "of relu is exactly 0. What slope does relu have there?",
     "D": "D: All logits are equal to yours, but the loss is not, and every gradient differs by 90 % or more. What is computed between the logits and the loss?",
     "E": "E: `scaled` is equal to yours, but `hidden` differs by about two ten-thousandths. Which two formulas give nearly the same curve?",
 }
@@ -157,7 +157,7 @@ def _misread(letter, number):
     importance=1,
     question="In each port, one line of the network is written differently from yours. What is the difference? Give its number in the list below. Use only the table.\n\n"
     + "\n".join(f"{number}. {cause}" for number, cause in enumerate(CAUSES, start=1))
-    + "\n\nThree of the eight occur in no port.",
+    + "\n\nThree of the eight do not occur in any port.",
     stub="""
         port_A = ...
         port_B = ...
