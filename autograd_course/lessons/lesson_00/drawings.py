@@ -167,14 +167,15 @@ def weights_and_gradients(frames, passes):
 
     Squares show positive numbers, and diamonds show negative numbers. The weights of a frame share
     one scale of shades, and so do its gradients; the number with the strongest shade is in the
-    heading. Below the gradients of the first unit are the scans with the largest factors in their
-    weighted sum.
+    heading. An arrow joins the gradients of unit 1 to some of the scans that add up to them: those
+    with the largest and the smallest factors.
 
     Parameters
     ----------
     frames : sequence of (array, array, array, array)
         After each number of passes over the training digits: weights and gradients, both of shape
-        (n, 64), the scans with the largest factors, of shape (m, 64), and their factors.
+        (n, 64), the scans with the largest and the smallest factors, of shape (m, 64), and
+        their factors.
     passes : int
         The number of the frame to draw.
     """
@@ -214,20 +215,28 @@ def weights_and_gradients(frames, passes):
             f"{what}: {np.sum(numbers > 0)} above 0, {np.sum(numbers < 0)} below 0, mean size {size}"
         )
     labels = [number(1000 * float(f"{factor:.2g}")) for factor in factors]
-    sheet.words(14, 326, "largest factors, first unit (in 1/1,000)", anchor="start", size=16)
+    for unit in range(len(parts[0])):
+        sheet.words(64 + 136 * unit, 154, f"unit {unit + 1}", size=13)
+    # The arrow goes from the scans up to the gradients of unit 1.
+    sheet.parts.append(
+        f'<path d="M64 322V302" stroke="{style.INK}" stroke-width="2"/>'
+        f'<path d="M64 292l7 12h-14z" fill="{style.INK}"/>'
+    )
+    sheet.words(80, 312, "added up, with all other scans", anchor="start", size=14)
+    sheet.words(14, 344, "unit 1: extreme factors (in 1/1,000)", anchor="start", size=16)
     for k, (image, label) in enumerate(zip(scans, labels, strict=True)):
-        sheet.parts.append(scan(image.reshape(8, 8), 14 + 136 * k, 338, 64))
-        sheet.words(14 + 136 * k, 420, label, anchor="start", size=14)
+        sheet.parts.append(scan(image.reshape(8, 8), 14 + 136 * k, 356, 64))
+        sheet.words(14 + 136 * k, 438, f"{label} ×", anchor="start", size=14)
     for x, shape, fill, words in [
         (14, "h10v10h-10z", style.ABOVE, "above 0"),
         (140, "m5 0l5 5l-5 5l-5 -5z", style.BELOW, "below 0"),
     ]:
-        sheet.parts.append(f'<path d="M{x} 441{shape}" fill="{fill}"/>')
-        sheet.words(x + 18, 451, words, style.FAINT, "start", 13)
-    sheet.words(14, 476, "the stronger the colour, the larger the number", style.FAINT, "start", 13)
-    lines.append(f"largest factors for the first unit, in thousandths: {', '.join(labels)}")
+        sheet.parts.append(f'<path d="M{x} 459{shape}" fill="{fill}"/>')
+        sheet.words(x + 18, 469, words, style.FAINT, "start", 13)
+    sheet.words(14, 494, "the stronger the colour, the larger the number", style.FAINT, "start", 13)
+    lines.append(f"largest and smallest factors for unit 1, in thousandths: {', '.join(labels)}")
     text = f"{after}, {len(parts[0])} hidden units with 64 weights each\n" + "\n".join(lines)
-    return Picture(svg("0 0 560 488", "".join(sheet.parts), text), text)
+    return Picture(svg("0 0 560 506", "".join(sheet.parts), text), text)
 
 
 class Dots(widgets.VBox):

@@ -621,7 +621,7 @@ def _weight_gradient(delta, X):
         def weight_gradient(delta, X):
             return delta.T @ X""",
     explained="Row u adds up *factor × scan* over all scans. The gradient that the library computes is the same product.",
-    why="Every row is a weighted sum of the scans. The folded cell above compares this product with the gradient from loss.backward().",
+    why="Every row is a weighted sum of the scans. The cell *Checks what the text says of these pictures*, folded below the pictures of the gradients, compares this product with the gradient from loss.backward().",
     mistakes=[
         (
             lambda delta, X: X.T @ delta,

@@ -66,7 +66,7 @@ def test_weights_are_drawn_above_their_gradients_and_the_largest_scans():
         "after 1 pass, 2 hidden units with 64 weights each",
         "weights: 1 above 0, 1 below 0, mean size 0.012",
         "gradients: 1 above 0, 0 below 0, mean size 0.002",
-        "largest factors for the first unit, in thousandths: 0.25, −0.1",
+        "largest and smallest factors for unit 1, in thousandths: 0.25, −0.1",
     ]
     marks = [mark for mark in drawn(picture, "path") if mark.get("fill-opacity")]
     assert [(mark.get("fill"), mark.get("fill-opacity")) for mark in marks] == [
@@ -80,7 +80,13 @@ def test_weights_are_drawn_above_their_gradients_and_the_largest_scans():
     assert marks[2].get("d") == "M237 275h10v10h-10z", "unit 1, entry 63: the last corner"
     headings = [text.text for text in drawn(picture, "text")]
     assert headings[0].endswith("up to ±1") and headings[1].endswith("up to ±0.25")
-    assert {"0.25", "−0.1"} < set(headings) and len(drawn(picture, "image")) == 2
+    assert {"0.25 ×", "−0.1 ×"} < set(headings) and len(drawn(picture, "image")) == 2
+    assert headings.count("unit 1") == headings.count("unit 2") == 1
+    arrow = next(mark for mark in drawn(picture, "path") if mark.get("d").endswith("h-14z"))
+    tip = [float(one) for one in arrow.get("d")[1:].split("l")[0].split()]
+    box = next(one for one in drawn(picture, "rect") if one.get("stroke") == style.GRADIENT)
+    left, top, side = (float(box.get(name)) for name in ("x", "y", "width"))
+    assert tip[0] == left + side / 2 and 0 < tip[1] - top - side < 8, "it points at unit 1"
     assert not hard_to_read(picture.html)
 
 
