@@ -268,6 +268,7 @@ def hidden(x):
         (5, "That is f(3). At 0 the square is not 0: compute (0 − 3)², and then add 5."),
         (9, "That is the square alone. Add 5 to it."),
         (-4, "(−3)² is −3 times −3: a positive number."),
+        (-9, "(−3)² is −3 times −3, so it is positive. Then add 5."),
         (-1, "A square is a number times itself, not times 2."),
         (4, "Square first, then add 5. In Python, write a power as **: ^ is a different operator."),
         (2, "Compute 0 − 3 first, then its square, and then add 5."),
@@ -621,7 +622,7 @@ def _weight_gradient(delta, X):
         def weight_gradient(delta, X):
             return delta.T @ X""",
     explained="Row u adds up *factor × scan* over all scans. The gradient that the library computes is the same product.",
-    why="Every row is a weighted sum of the scans. The cell *Checks what the text says of these pictures*, folded below the pictures of the gradients, compares this product with the gradient from loss.backward().",
+    why="Every row is a weighted sum of the scans. The folded cell below the pictures of the gradients, which begins with “Checks what the text says of these pictures”, compares this product with the gradient from loss.backward().",
     mistakes=[
         (
             lambda delta, X: X.T @ delta,
@@ -671,9 +672,55 @@ def _weight_gradient(delta, X):
             lambda delta, X: -delta.T @ X,
             "That is the direction downhill. The gradient itself has no minus.",
         ),
+        (
+            lambda delta, X: delta.T @ X / delta.shape[1],
+            "You divide by the number of units. Every unit has its own row, so there is nothing to average.",
+        ),
+        (
+            lambda delta, X: delta.reshape(delta.shape[1], -1) @ X,
+            "reshape does not transpose: it keeps the order of the numbers, so factors of different units get into one row. "
+            "Use .T.",
+        ),
+        (
+            lambda delta, X: (X.T @ delta).reshape(delta.shape[1], -1),
+            "The product is right, but reshape does not transpose it: it keeps the order of the numbers. Use .T.",
+        ),
+        *(
+            (
+                wrong,
+                "* multiplies entry by entry. You need a matrix product, @, which multiplies and adds up over the scans.",
+            )
+            for wrong in (
+                lambda delta, X: delta * X,
+                lambda delta, X: X * delta,
+                lambda delta, X: delta.T * X,
+                lambda delta, X: X.T * delta,
+            )
+        ),
+        *(
+            (
+                wrong,
+                "The product adds up over the axis that both factors share. That axis must be the one of the scans, the "
+                "first axis of delta and of X: which factor do you transpose?",
+            )
+            for wrong in (
+                lambda delta, X: np.dot(delta, X.T),
+                lambda delta, X: np.dot(X, delta.T),
+                lambda delta, X: np.dot(delta, X),
+            )
+        ),
     ],
 )
 def weight_gradient(answer):
+    if "W" in getattr(getattr(answer, "__code__", None), "co_names", ()):
+        raise Wrong(
+            "the variables that your function uses",
+            "W",
+            "only delta and X",
+            "You use W. delta @ W is the gradient of the loss with respect to X. The gradient with respect to W needs "
+            "only delta and X.",
+        )
+
     def build(d):
         scans, units, dots = d.size(), d.size(), d.size()
         return d.g(scans, units), d(scans, dots)
@@ -712,8 +759,31 @@ FALLS = [
         "That is the mean for one number. The changes of all numbers add up.",
     ),
     (0.05 * SQUARED, "There is no factor ½: the change is gradient × nudge."),
+    (0.2 * SQUARED, "There is no factor 2: the change is gradient × nudge."),
+    (
+        0.1 * SQUARED**2,
+        "You squared 0.0637. It is already the sum of the squared gradients.",
+    ),
+    (
+        -SQUARED,
+        "Multiply by c, because the nudge of each number is only a tenth of its gradient. And a fall is a positive number.",
+    ),
+    (
+        -0.1 * SQUARED**0.5,
+        "You took the square root, and the question asks by how much the loss falls: a positive number.",
+    ),
+    (
+        10 * SQUARED,
+        "That is 10 · 0.0637. Multiply by c = 0.1; do not divide by it.",
+    ),
     (2.34, "That is the loss after the step. By how much does it fall?"),
+    *(
+        (actual, f"That is the fall for c = {c}. The question asks for c = 0.1.")
+        for c, actual in [(1, 0.057), (3, 0.130), (10, 0.216)]
+    ),
+    (3 * SQUARED, "That is the promise for c = 3. The question asks for c = 0.1."),
 ]
+CHOICES = 0.1, 1, 3, 10, 30
 
 
 def _near(wrong, hint):
@@ -752,10 +822,11 @@ def _near(wrong, hint):
 def fall(answer):
     falls, smallest = answer
     promised = 0.1 * SQUARED
+    also = "right" if np.ndim(smallest) == 0 and smallest == 10 else "not right either"
     expect(
         falls,
         promised,
-        tried="fall, for c = 0.1",
+        tried=f"fall, for c = 0.1 (smallest_c is {also})",
         shown="what the linear approximation promises",
         rtol=0.07,
         hints=[_near(*mistake) for mistake in FALLS],
@@ -775,5 +846,10 @@ def fall(answer):
             (3, "With 3 the loss falls by 0.130 of the promised 0.191, which is more than half."),
             (1, "With 1 the loss falls by 0.057 of the promised 0.064, which is more than half."),
             (0.1, "With 0.1 the step is short, and nearly the whole promise is kept."),
+            lambda got, expected: (
+                "Choose one of 0.1, 1, 3, 10 and 30."
+                if np.ndim(got) == 0 and not np.any(np.isclose(got, CHOICES))
+                else None
+            ),
         ],
     )

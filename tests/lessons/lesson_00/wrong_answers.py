@@ -57,6 +57,7 @@ cases(
     wrong=[
         (lambda delta, X: delta @ X.T, "error: shapes of @"),
         (lambda delta, X: (2 * delta).T @ X, "double"),
+        (lambda delta, X: delta @ W, "own: use W"),  # noqa: F821
     ],
     accepted=[
         """
@@ -85,6 +86,22 @@ cases(
         ((0.1 * 0.0637 / 2410, 10), "own: mean"),
         ((0.05 * 0.0637, 10), "own: half"),
         ((2.34, 10), "own: loss after"),
+        ((2 * 0.1 * 0.0637, 10), "own: factor 2"),
+        ((0.1 * 0.0637**2, 10), "own: squared"),
+        ((-0.0637, 10), "own: fall positive"),
+        ((-0.1 * 0.0637**0.5, 10), "own: root and sign"),
+        ((0.637, 10), "own: divided by c"),
+        ((0.057, 10), "own: another c"),
+        ((0.216, 10), "own: another c"),
+        ((0.13, 10), "own: another c"),
+        ((0.191, 10), "own: promise of 3"),
+        ((0.057, 10), "own: another c | (smallest_c is right)"),
+        ((0.057, 3), "own: another c | (smallest_c is not right either)"),
+        ((7, 3), "none | (smallest_c is not right either)"),
+        ((0.00637, 5), "own: choose"),
+        ((0.00637, 100), "own: choose"),
+        ((0.00637, 4), "own: choose"),
+        ((0.00637, 0.5), "own: choose"),
         ((0.00637, 30), "own: 300 times"),
         ((0.0064, 3), "own: more than half"),
         ((0.0063, 1), "own: more than half"),
