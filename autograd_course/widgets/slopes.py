@@ -687,11 +687,12 @@ def _moving(p):
         across = still.across(p.x)
         rule.line([across, across], rule.y, style.LINE, 1, "3 3")
         rule.parts += still.over.parts
-        for way, slope in tangents:
-            if np.isfinite(slope):
-                curve.straight(p.x, p.z, slope, style.TANGENT, 3.5, DOTS, [way])
         if np.isfinite(p.forward):
             curve.straight(p.x, p.z, p.forward, style.DIFFERENCE, 1.5)
+        for way, slope in tangents:
+            if np.isfinite(slope):  # wider at a kink, where the curve or the secant may cover it
+                wide, ways = (8, (-1, 1)) if p.kink else (3.5, [way])
+                curve.straight(p.x, p.z, slope, style.TANGENT, wide, DOTS, ways)
         _dots(
             rule,
             (across, p.forward, style.DIFFERENCE, "none", False, 5),

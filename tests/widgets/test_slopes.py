@@ -11,6 +11,7 @@ import pytest
 
 import autograd_lib as ag
 from autograd_course import slope_explorer
+from autograd_course.drawing.axes import DOTS
 from autograd_course.widgets.slopes import BOX, ROWS
 from autograd_lib import ops
 
@@ -180,6 +181,13 @@ def test_kinks(row, x, left, right, stated):
     assert any(
         f"tangents: slope {left} and {right}" == node.text for node in curve.iter(f"{SVG}text")
     )
+    *_, first, second = curve.iter(f"{SVG}polyline")
+    assert {first.get("stroke-dasharray"), second.get("stroke-dasharray")} == {DOTS}, (
+        "the tangents lie over the curve and the secant"
+    )
+    middle = BOX[0] + (x + 3) / 6 * BOX[2]
+    for line in lines(curve, DOTS):
+        assert line[0][0] < middle < line[-1][0], "each leaves the curve on the other side"
     assert len(lines(slope, "6 4")) > 1
     for line in lines(slope, "6 4"):
         assert np.ptp([y for _, y in line]) == 0, "no line climbs the jump"
