@@ -1158,11 +1158,12 @@ def _where_it_differs(names):
             return _IS_NAN
         if wrong.any():
             small = np.all(off <= np.where(expected[0] < 1, 0.01, 0.002))
+            only_below = first and np.isnan(gradient).tolist() == [False, False, True]
+            if small and only_below and not wrong[~above].any():
+                return _BELOW_0  # the nan is visible, but the error of the value is not
             if wrong[above].any():
                 swapped = np.isin(value[wrong & above], [0, 1]).any()
                 return _SMALL if small else _ABOVE if swapped else _CHANGED
-            if small:
-                return _SMALL
             return {(1,): _OUTER, (2,): _VALUE_BELOW}.get(
                 tuple(np.flatnonzero(wrong)) if first else (), _NOT_0
             )
@@ -1210,14 +1211,25 @@ _BY_VALUE = [
     edit(
         _SAFE,
         "ag.sqrt(x.clamp(min=0))",
-        "clip would not help: it passes all of the gradient on at its bound, and at 0 that is ∞ or nan. "
-        "Replace the input of the square root with a where that tests x > 0.",
+        "clip, its name in this library, would not help: at the bound 0 it passes on all of the gradient, which is ∞ or "
+        "nan, and a bound above 0 changes √x for smaller x. Replace the input with a where that tests x > 0.",
     ),
     edit(
         _SAFE,
         f"{_ROOT} - 1",
         "You subtract 1 everywhere. Subtract it only where x is not above 0, or choose 0 there with a where.",
     ),
+    edit(
+        _SAFE,
+        _SAFE.replace("ag.", "torch."),
+        "Write ag in place of torch: this library has where and sqrt too.",
+    ),
+    edit(
+        _SAFE,
+        "ag.sqrt(x) if x > 0 else 0.0",
+        "x may have any shape, but an if needs a single True or False. Choose each entry with ag.where.",
+    ),
+    edit(f"return {_SAFE}", "x[x <= 0] = 1.0; return ag.sqrt(x)", _WHERE),
 ]
 
 
@@ -1250,8 +1262,13 @@ _BY_VALUE = [
     explained="""
         The second `where` replaces the *input* of the square root. So the root never receives 0 or a number below 0, and no nan arises. You can try both functions in [the playground](playground.ipynb#The-trap-of-where).
 
-        With 0.0 in place of 1.0, `safe` is right too: the square root then passes back 0 · ∞ = nan, but the rule of the inner `where` *chooses* 0 in its place. `sqrt(relu(x))` is right for the same reason: the `np.where` in relu's rule chooses 0 in place of ∞. A rule with `g * (x > 0)` would compute ∞ · 0, which is nan. (The gradient of `sqrt(maximum(x, 0))` at 0 is ∞, because in a tie x gets half of ∞.)""",
-    why="Wherever x is not above 0, x gets 0 and no nan: a where chooses 0 and does not multiply by it.",
+        At 0, other answers do the following:
+
+        - `safe` with 0.0 in place of 1.0 is right too: the square root passes back 0 · ∞ = nan, but the rule of the inner `where` *chooses* 0 in its place.
+        - `sqrt(relu(x))` is right for the same reason: the `np.where` in relu's rule chooses 0 in place of ∞.
+        - A relu whose rule is `g * (x > 0)` would compute ∞ · 0, which is nan.
+        - `sqrt(maximum(x, 0))` has the gradient ∞, because in a tie x gets half of ∞.""",
+    why="Wherever x is not above 0, x gets 0 and no nan: you changed the input of the square root, not only its output.",
     mistakes=[
         *_BY_VALUE,
         edit(_ROOT, "ag.sqrt(x)", _BOTH),
@@ -1272,6 +1289,8 @@ _BY_VALUE = [
         edit(_INPUT, "ag.softplus(x)", _CHANGED),
         edit(_INPUT, "ag.maximum(x, 1e-12)", _SMALL),
         edit(_ROOT, "ag.sqrt(ag.relu(x) + 1e-12)", _SMALL),
+        edit(_SAFE, "ag.sqrt(ag.where(x > 0, x, 1e-12))", _NOT_0),
+        edit(_INPUT, "x + 1e-8", _BELOW_0),
         edit(_ROOT, "ag.sqrt(x.data)", _CUT),
         edit(_SAFE, f"{_SAFE} + (x - x.detach())", _SLOPED),
     ],

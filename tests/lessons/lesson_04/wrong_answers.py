@@ -409,8 +409,8 @@ cases(
         (_masked_input, own(_NOT_0)),
         (lambda x: _trap(ag.where(x > 0, x, 1.0)), own(_NOT_0)),
         (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x > 0, x, 1.0)), -1.0), own(_NOT_0)),
-        (lambda x: ag.sqrt(ag.relu(x) + 1e-12), own(_SMALL)),
-        (lambda x: ag.sqrt(ag.maximum(x, 1e-12)), own(_SMALL)),
+        (lambda x: ag.sqrt(ag.relu(x) + 1e-12), own(_NOT_0)),
+        (lambda x: ag.sqrt(ag.maximum(x, 1e-12)), own(_NOT_0)),
         (lambda x: ag.sqrt(ag.abs(x)), own(_VALUE_BELOW)),
         (lambda x: ag.where(x > 0, ag.sqrt(ag.where(x > 0, x, 1.0)), x), own(_VALUE_BELOW)),
         (lambda x: ag.where(x > 0, 0.0, ag.sqrt(ag.where(x > 0, x, 1.0))), own(_ABOVE)),
@@ -433,14 +433,16 @@ cases(
             "own: one entry for each entry",
         ),
         # errors
-        (lambda x: ag.sqrt(x) if x > 0 else 0.0, "error: truth of an array"),
-        (lambda x: torch.where(x > 0, torch.sqrt(x), 0.0), "error: name of another library"),  # noqa: F821
+        (lambda x: ag.sqrt(x) if x > 0 else 0.0, "mistake 11"),
+        (lambda x: torch.where(x > 0, torch.sqrt(x), 0.0), "mistake 10"),  # noqa: F821
+        (lambda x: jnp.where(x > 0, jnp.sqrt(x), 0.0), "error: name of another library"),  # noqa: F821
         (lambda x: where(x > 0, sqrt(x), 0.0), "error: name of NumPy"),  # noqa: F821
         (lambda g, z, x: np.where(x > 0, g / (2 * z), 0), "error: arguments"),
         (lambda x: ag.where(x > 0, ag.sqrt(x.clamp(min=0)), 0.0), "mistake 8"),
+        (lambda x: ag.where(x > 0, ag.sqrt(x.clamp(min=1e-12)), 0.0), "mistake 8"),
         (_written, own(_WHERE)),
         (lambda x: np.stack([np.sqrt(e) if e > 0 else 0.0 * e for e in x]), own(_WHERE)),
-        (_assigned, "none | use where"),
+        (_assigned, own(_WHERE)),
         (np.ones(3), "not a function"),
     ],
     accepted=[
