@@ -460,10 +460,12 @@ def yours_or_ours(name, answer, **names):
     if verdict.status == "right" and not remark:
         print(f"From now on the course uses your {called}.")
         return answer
-    print(
-        f"{called}: {'correct, but with a limitation that may matter in a later cell' if remark else 'not right yet'}. "
-        "From now on the course uses its own version."
+    state = (
+        "correct, but with a limitation that may matter in a later cell"
+        if remark
+        else f"not {'written' if verdict.status == 'not yet' else 'right'} yet"
     )
+    print(f"{called}: {state}. From now on the course uses its own version.")
     exec(EXERCISES[name].solution, names)
     OURS.append(names[called])
     return OURS[-1]
