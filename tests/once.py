@@ -31,7 +31,9 @@ STARTUP, FEW_FRAMES = (
 # Folders in which a change affects the pictures of every lesson, and pages whose sliders tests move at every commit.
 DRAWINGS = "autograd_course/drawing/", "autograd_course/widgets/", "web/"
 MOVED = {"03"}
-POSITION = re.compile(r"(?:[Ss]lide|[Mm]ove|[Dd]rag) `?(\w+)`? to ([−-]?\d+(?:\.\d+)?)")
+POSITION = re.compile(
+    r"(?:[Ss]lide|[Mm]ove|[Dd]rag) `?(\w+)`?(?: from \S+)? to ([−-]?\d+(?:\.\d+)?)"
+)
 RUNS = "NOTEBOOK_RUNS"  # environment variable: a folder that the processes of this run share
 UNDO = """formatter = get_ipython().display_formatter.mimebundle_formatter
 formatter.type_printers.clear(); formatter.deferred_printers.clear(); del formatter"""  # undo STARTUP
