@@ -30,7 +30,7 @@ def plateau(runs, steps):
     def gradient(x):
         return 2 * (np.tanh(x) - 1) * (1 - np.tanh(x) ** 2)
 
-    span, lowest = (-22.0, 12.0), -18
+    span, lowest = (-22.0, 12.0), -20  # only an exact 0 is at the bottom
     after = f"after {counted(steps, 'step')}"
     hill, size = (
         Axes((72, 40, 472, 170), span, (-0.4, 4.9)),
@@ -185,14 +185,25 @@ def branches(x, replacement=None):
         width = 2.5 if np.isnan(passes) else 1.2 + 4 * min(abs(float(passes)), 1.0)
         parts.append(_arrow(middle + 8, top + gap, top, style.GRADIENT, round(width, 2), "6 4"))
         name = "z = " if box is None else ""
-        parts.append(words(middle - 16, top + 34, name + _said(value), style.VALUE, "end"))
-        if np.isnan(passes):
-            parts.append(
-                f'<rect x="{middle + 18}" y="{top + 16}" width="{8.2 * len(gradient) + 12:.0f}" height="27" rx="4" '
-                f'fill="{style.GRADIENT_GROUND}" stroke="{style.INK}" stroke-width="2"/>'
-            )
-        ink = style.INK if np.isnan(passes) else style.GRADIENT
-        parts.append(words(middle + 24, top + 34, gradient, ink, "start"))
+        for is_nan, said, px, anchor, colour, ground in (
+            (np.isnan(value), name + _said(value), middle - 16, "end", style.VALUE, style.PANEL),
+            (
+                np.isnan(passes),
+                gradient,
+                middle + 24,
+                "start",
+                style.GRADIENT,
+                style.GRADIENT_GROUND,
+            ),
+        ):
+            if is_nan:
+                wide = 8.2 * len(said) + 12
+                left = px - 6 - (wide - 12) * (anchor == "end")
+                parts.append(
+                    f'<rect x="{left:.0f}" y="{top + 16}" width="{wide:.0f}" height="27" rx="4" '
+                    f'fill="{ground}" stroke="{style.INK}" stroke-width="2"/>'
+                )
+            parts.append(words(px, top + 34, said, style.INK if is_nan else colour, anchor))
         if box is None:
             continue
         name, remark, constant = box

@@ -629,7 +629,7 @@ RIGHT = (
         maximum_x = lambda g, z, x, y: ...
         where_x = lambda g, z, c, x, y: ...""",
     hints=[
-        "relu: `np.where(x > 0, g, 0)`. This is g or 0, and it is 0 at the kink, as in the table.",
+        "relu: `np.where(…, g, 0)` is g or 0. Choose the condition so that it is 0 at the kink, as in the table.",
         "`np.sign(x)` is −1, 0 or 1. For the maximum, nest a second `np.where` inside the first: g where x is larger; elsewhere "
         "half of g in a tie, and 0 otherwise.",
         ("Help: the maximum is wrong at 3 and 3", "In a tie each input gets half of g."),

@@ -27,7 +27,7 @@ def drawn(picture, tag, **look):
 
 def test_plateau():
     """Each path has a dot on the curve, its earlier points, and a dot at the height of its
-    gradient; one gradient is exactly 0.
+    gradient; one gradient is exactly 0, and only there is the curve at the bottom.
     """
     walks = {-20.0: [-20.0, -20.0], -3.0: [-3.0, 0.0]}
     before, picture = plateau(walks, 0), plateau(walks, 1)
@@ -38,6 +38,10 @@ def test_plateau():
     assert "z = −0.999988, L = 4, gradient −9.8e−5" in plateau({-6.0: [-6.0]}, 0).text
     words = [one.text for one in drawn(picture, "text")]
     assert words.count("exactly 0") == 1 and {"−20", "−3"} <= set(words)
+    (curve,) = drawn(picture, "polyline", stroke=style.GRADIENT)
+    points = [tuple(map(float, one.split(","))) for one in curve.get("points").split()]
+    lowest = max(y for _, y in points)
+    assert points[0][1] == lowest > points[-1][1] + 3
     heights = [
         [float(dot.get("cy")) for dot in drawn(shown, "circle", fill=style.GRADIENT)]
         for shown in (before, picture)
@@ -96,8 +100,8 @@ def test_branches(x, replacement):
     ]
     assert x <= 0 or narrower[0] < widths[0] < widths[-1]  # the slope of the root falls
     framed = drawn(picture, "rect", stroke=style.INK)
-    assert len(framed) == sum(label.endswith("= nan") for label in said)
-    assert len(framed) == (x <= 0 and not replacement)
+    assert len(framed) == sum(label == "nan" or label.endswith("= nan") for label in said)
+    assert len(framed) == (x <= 0 and not replacement) + (x < 0 and replacement is None)
     wheres = said.count("where")
     assert wheres == 1 + (replacement is not None)
     values = drawn(picture, "path", stroke=style.VALUE)
