@@ -202,21 +202,31 @@ def entries(archive):
     `archive` is the content of the zip file. Docstrings and comments are removed from Python files.
     """
     with zipfile.ZipFile(io.BytesIO(archive)) as archive:
-        found = {name: archive.read(name) for name in archive.namelist() if not UNUSED.search(name)}
-    for name in found:
-        if name.startswith("numpy/_core/_add_newdocs"):  # docstrings of what is compiled
-            found[name] = b""
-        elif name.endswith(".py"):
-            found[name] = bare(found[name])
-    return found
+        return {
+            # NumPy's file of the docstrings of its compiled functions becomes an empty file.
+            name: b""
+            if name.startswith("numpy/_core/_add_newdocs")
+            else minify(name, archive.read(name))
+            for name in archive.namelist()
+            if not UNUSED.search(name)
+        }
 
 
-def bare(source):
-    """Return Python source without comments and with empty docstrings.
+def minify(name, source):
+    """Return the content of a Python file without comments and with empty docstrings.
 
-    Docstrings are not removed, because NumPy requires them. Source that this Python cannot parse is
-    returned unchanged.
+    Docstrings are not removed, because NumPy requires them. The content of any other file, and
+    Python source that this Python cannot parse, is returned unchanged.
+
+    Parameters
+    ----------
+    name : str
+        The name of the file.
+    source : bytes
+        Its content.
     """
+    if not name.endswith(".py"):
+        return source
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -243,16 +253,14 @@ def course():
     found = {name: (ROOT / name).read_bytes() for name in own if not UNUSED.search(name)}
     # Readers do not call the functions of the playground, so they do not read their docstrings.
     found |= {
-        name: bare(source)
+        name: minify(name, source)
         for name, source in found.items()
-        if name.startswith("autograd_course/play/") and name.endswith(".py")
+        if name.startswith("autograd_course/play/")
     }
     found |= {name: (ROOT / "web" / name).read_bytes() for name in KERNEL}
     for name in PURE:
         found |= {
-            path.as_posix(): bare(path.read_binary())
-            if path.suffix == ".py"
-            else path.read_binary()
+            path.as_posix(): minify(path.name, path.read_binary())
             for path in files(name)
             if path.suffix in (".py", ".txt")
             and ".." not in path.parts

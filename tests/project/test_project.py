@@ -970,13 +970,14 @@ async def g():
 def h():
     return "result"
 """
-    bare, names = pyodide_bundle.bare(source), {}
-    exec(bare, names)
+    minified, names = pyodide_bundle.minify("page.py", source), {}
+    exec(minified, names)
     A = names["A"]
     assert names["__doc__"] == A.__doc__ == A.f.__doc__ == names["g"].__doc__ == ""
     assert (A.x, names["h"]()) == ("text", "result")
-    assert b"About" not in bare and b"why" not in bare
-    assert pyodide_bundle.bare(b"def (") == b"def ("  # another Python's syntax
+    assert b"About" not in minified and b"why" not in minified
+    assert pyodide_bundle.minify("page.py", b"def (") == b"def ("  # another Python's syntax
+    assert pyodide_bundle.minify("page.txt", source) == source
 
 
 def test_the_kit_imports_nothing_that_pages_leave_out():
