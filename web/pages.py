@@ -358,7 +358,7 @@ def for_pages(text):
     return re.sub(r"<!-- page-only: (.*?) -->", r"\1", text, flags=re.DOTALL)
 
 
-def seen(notebook):
+def render_outputs(notebook):
     """Replace the outputs of a notebook by HTML for a page; return the notebook and a dict.
 
     Interactive pictures become placeholders in the outputs. The dict contains the HTML of the
@@ -379,7 +379,7 @@ def seen(notebook):
                 shown.clear()  # a progress bar: its text is that of its first moment
             if packed := shown.pop(precomputed_frames.MIME, None):
                 mark = f"<!-- moves {len(moves)} -->"
-                moves[mark] = moving(packed, len(moves))
+                moves[mark] = render_picture(packed, len(moves))
                 shown["text/html"] = shown["text/html"].replace(packed["html"], mark)
             if prediction := shown.pop(predictions.MIME, None):
                 spec = json.dumps(prediction, ensure_ascii=False, sort_keys=True)
@@ -423,13 +423,13 @@ def seen(notebook):
     return notebook, moves
 
 
-def exported(notebook):
+def export_notebook(notebook):
     """Return the notebook as HTML with placeholders, and a dict with the HTML for each placeholder.
 
     The HTML of interactive pictures is large. Because it is inserted later, nothing has to parse
     it.
     """
-    notebook, moves = seen(notebook)
+    notebook, moves = render_outputs(notebook)
     made = PROMPT.sub(
         "", UNCOLOURED.sub(r"\1", TemplateExporter.from_notebook_node(exporter(), notebook)[0])
     )
@@ -459,7 +459,7 @@ def linked(shown):
     return re.sub(r'(<a href=")(?:\./)?(\d\d_\w+)\.ipynb(?=["#])', r"\1\2.html", shown)
 
 
-def moving(packed, number):
+def render_picture(packed, number):
     """Return the HTML of an interactive picture from `packed`, a result of precomputed_frames.
 
     `number` is the number of the picture on its page.
@@ -481,10 +481,12 @@ def front():
     The dict contains the HTML of the graph, for the placeholder.
     """
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    title = cut(text, r"\A# ([^\n]+)\n", "a title")
-    python = cut(text, r"You need Python ([\d.]+) or newer", "the oldest Python")
-    size = cut(text, r"## Installing\n\n.+?\((\d+ MB), once\)", 'the size, in "## Installing"')
-    below = cut(text, r"## The lessons\n\n(.+?)\n\n\*\*", 'a section "## The lessons"')
+    title = find_in_readme(text, r"\A# ([^\n]+)\n", "a title")
+    python = find_in_readme(text, r"You need Python ([\d.]+) or newer", "the oldest Python")
+    size = find_in_readme(
+        text, r"## Installing\n\n.+?\((\d+ MB), once\)", 'the size, in "## Installing"'
+    )
+    below = find_in_readme(text, r"## The lessons\n\n(.+?)\n\n\*\*", 'a section "## The lessons"')
     parts = [
         (part, [(number, cells(f"{number} {name}"), cells(what)) for number, name, what in rows])
         for part, rows in grouped(text)
@@ -510,10 +512,10 @@ def front():
         size=size,
         source=repository and launch_links.GITHUB + repository,
     )
-    return page, {mark: moving(front_graph(), 0)}
+    return page, {mark: render_picture(front_graph(), 0)}
 
 
-def cut(readme, pattern, what):
+def find_in_readme(readme, pattern, what):
     """Return the text that the first group of `pattern` matches in the text of the README.
 
     Raise RuntimeError, which says that `what` is missing, if there is no match.
@@ -736,7 +738,9 @@ def build(folder, executed=executed, parts=None):
         runs = tqdm(
             pool.map(executed, notebooks), "pages", len(notebooks), leave=False, disable=None
         )
-        lessons = [Page(path.stem, *exported(notebook)) for path, notebook in zip(notebooks, runs)]
+        lessons = [
+            Page(path.stem, *export_notebook(notebook)) for path, notebook in zip(notebooks, runs)
+        ]
     guide = (NOTEBOOKS / "teachers_guide.md").read_text(encoding="utf-8")
     classroom = (ROOT / "docs/classroom.md").read_text(encoding="utf-8")
     pages = [
@@ -832,13 +836,17 @@ def within_budget(files, pages):
     )
     if heavy:
         found = sorted(
-            ((len(moving), page.file, moving) for page in heavy for moving in page.moves.values()),
+            (
+                (len(picture), page.file, picture)
+                for page in heavy
+                for picture in page.moves.values()
+            ),
             reverse=True,
         )
         worst = [
-            f"{file}: sliders {', '.join(re.findall(r'&#34;name&#34;: &#34;(.*?)&#34;', moving))}, "
+            f"{file}: sliders {', '.join(re.findall(r'&#34;name&#34;: &#34;(.*?)&#34;', picture))}, "
             f"{size / 1e3:.0f} kB"
-            for size, file, moving in found[:5]
+            for size, file, picture in found[:5]
         ]
         whole, largest = sum(sizes.values()) / 1e6, max(sizes.values()) / 1e6
         raise RuntimeError(

@@ -102,7 +102,7 @@ class Draw:
             np.random.default_rng,
             (_seed(1, sizes), _seed(2, sizes, values % 2), _seed(3, sizes, g % ONES)),
         )
-        self.turned = (
+        self.flipped = (
             values == 2
         )  # reverse the entries of values 0: a sum or a length cannot tell the two apart
 
@@ -145,7 +145,7 @@ class Draw:
     def __call__(self, *shape):
         """Return an array of random floats with this shape or, without a shape, a NumPy scalar."""
         x = self._drawn(self.values, shape, self.kind)
-        return np.flip(x).copy() if self.turned else x
+        return np.flip(x).copy() if self.flipped else x
 
     def g(self, *shape):
         """Return an upstream gradient of this shape.
@@ -200,7 +200,7 @@ class Draw:
         One time in three, the result is −40 times this function.
         """
         f = self.another(*few)
-        return f if self.arriving.integers(3) else _turned(f)
+        return f if self.arriving.integers(3) else _scaled(f)
 
     def times(self, *few):
         """Return a number of calls: one of the numbers in `few`, chosen by `another`.
@@ -263,12 +263,12 @@ class Draw:
         return np.asarray(x, float)[()]  # without a shape, a NumPy scalar, as the engine gives
 
 
-def _turned(f):
-    def turned(*args):
+def _scaled(f):
+    def scaled(*args):
         return -40 * f(*args)
 
-    turned.__name__ = f"−40·{brief(f)}"
-    return formula(f"−40 times {f.formula}")(turned) if hasattr(f, "formula") else turned
+    scaled.__name__ = f"−40·{brief(f)}"
+    return formula(f"−40 times {f.formula}")(scaled) if hasattr(f, "formula") else scaled
 
 
 def expect_over(
@@ -549,7 +549,7 @@ def _expect_result_kept(function, args, later, tried):
         )
 
 
-def _elsewhere(function, right, draws, hints, tried, here, cause, rtol):
+def _confirm_cause(function, right, draws, hints, tried, here, cause, rtol):
     """Return `cause` if it explains most of the wrong results of the learner's function.
 
     It must explain at least two results, and at least two thirds of all wrong results. Otherwise
@@ -681,7 +681,7 @@ def _expect(function, right, args, hints, tried, rtol, atol, draws):
                 or same(got, gives, 5e-5, 0)
             )
             if not certain:
-                other = _elsewhere(
+                other = _confirm_cause(
                     function, right, draws, hints, tried, wrong.shown[0], cause, rtol
                 )
                 cause = Cause(part=cause.part) if cause.part and other != cause else other

@@ -473,7 +473,7 @@ def _square(Scalar, calls=1):
     return _gradients(c * c, a, b, calls=calls)
 
 
-def _waiting(Scalar):
+def _unequal_paths(Scalar):
     a = Scalar(3.0)
     b = Scalar(2.0) * a
     return _gradients(b * (b + Scalar(1.0)), a)
@@ -488,7 +488,7 @@ def _two_graphs(Scalar):
 ENGINE_CASES = [
     ("the gradients of x, y and w in L = (x + y) · w, at 1, 4 and −3", _path, (-3.0, -3.0, 5.0)),
     ("the gradients of a and b in L = c · c with c = a · b, at 10 and 5", _square, (500.0, 1000.0)),
-    ("the gradient of a in L = b · (b + 1) with b = 2 · a, at 3", _waiting, (26.0,)),
+    ("the gradient of a in L = b · (b + 1) with b = 2 · a, at 3", _unequal_paths, (26.0,)),
     (
         "the gradients of a and b in the same L = c · c, after two backward calls",
         lambda Scalar: _square(Scalar, 2),
@@ -557,7 +557,7 @@ def engine(fault=None):
                 for node in _order(self):
                     node.grad = 0.0
             if fault == "every path":
-                return self.pay(1.0)
+                return self.follow_every_path(1.0)
             for node in _order(self, fault):
                 g = arrived[node]
                 if not node.inputs:
@@ -568,11 +568,11 @@ def engine(fault=None):
             if fault in ("kept", "seeded twice"):
                 self.arrived = {node: g for node, g in arrived.items() if node.inputs}
 
-        def pay(self, g):
+        def follow_every_path(self, g):
             if not self.inputs:
                 self.grad += g
             for x, local in zip(self.inputs, self.locals):
-                x.pay(g * local)
+                x.follow_every_path(g * local)
 
     return Scalar
 

@@ -60,7 +60,7 @@ def test_a_notebook_is_run_for_its_page(capfd):
     """
     path = ROOT / "notebooks/03_derive_the_arithmetic.ipynb"
     (ran, moves), (kept, same) = (
-        pages.seen(notebook) for notebook in (pages.executed(path), once.notebook(path))
+        pages.render_outputs(notebook) for notebook in (pages.executed(path), once.notebook(path))
     )
     ran, kept = (
         [
@@ -115,7 +115,7 @@ def test_one_print_is_one_text():
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell('print("caught:", "D")', outputs=parts)]
     )
-    outputs = pages.seen(notebook)[0].cells[0].outputs
+    outputs = pages.render_outputs(notebook)[0].cells[0].outputs
     assert [output.text for output in outputs] == ["caught: D\n"]
 
 
@@ -308,7 +308,7 @@ def test_words_for_jupyterlab_or_for_pages_are_shown_only_there(path):
     jupyterlab = "\n".join(markdown2html_mistune(cell.source) for cell in cells)
     tagged = [cell for cell in cells if pages.LAB_ONLY in cell.metadata.get("tags", [])]
     everywhere = "\n".join(cell.source for cell in cells if cell not in tagged)
-    page, _ = pages.exported(once.without_code(path))
+    page, _ = pages.export_notebook(once.without_code(path))
     marks = "<!-- lab-only -->(.*?)<!-- /lab-only -->|<!-- page-only: (.*?) -->"
     assert "<!--" not in re.sub(marks, "", everywhere, flags=re.DOTALL), "a mark without its end"
     assert "\n<!--" not in everywhere, "Markdown does not read a line that begins with a comment"
@@ -559,7 +559,9 @@ def test_a_page_above_its_budget_names_the_sliders(monkeypatch):
     ui = explore(lambda λ: Picture(f"<p>{λ}</p>", "."), λ=range(50))
     mark = "<!-- moves 0 -->"
     page = pages.Page(
-        "heavy", f"<h1>Heavy</h1>{mark}", {mark: pages.moving(precomputed_frames.packed(ui), 0)}
+        "heavy",
+        f"<h1>Heavy</h1>{mark}",
+        {mark: pages.render_picture(precomputed_frames.packed(ui), 0)},
     )
     pages.within_budget({page.file: page.body}, [page])
     for most in ("PAGE_MOST", "SITE_MOST"):
