@@ -172,9 +172,9 @@ def weights_and_gradients(frames, passes):
 
     Parameters
     ----------
-    frames : sequence of (array, array, array, array)
-        After each number of passes over the training digits: weights and gradients, both of shape
-        (n, 64), the scans with the largest and the smallest factors, of shape (m, 64), and
+    frames : sequence of (float, array, array, array, array)
+        After each number of passes over the training digits: the loss, weights and gradients, both
+        of shape (n, 64), the scans with the largest and the smallest factors, of shape (m, 64), and
         their factors.
     passes : int
         The number of the frame to draw.
@@ -182,8 +182,8 @@ def weights_and_gradients(frames, passes):
     side, pixel = 100, 12
     sheet = Axes((0, 0, 560, 0), (0, 1), (0, 1))  # only for its text
     after = f"after {counted(passes, 'pass')}"
-    lines = []
-    *parts, scans, factors = frames[passes]
+    loss, *parts, scans, factors = frames[passes]
+    lines = [f"loss {loss:.3f} on all training digits"]
     for row, (numbers, what, heading, colour, dash) in enumerate(
         [
             (parts[0], "weights", f"weights {after}", style.VALUE, "none"),
@@ -211,9 +211,11 @@ def weights_and_gradients(frames, passes):
                 f'<path d="{path}" fill="{fill}" fill-opacity="{abs(shade) / 12:.2f}"/>'
             )
         size = number(float(f"{np.abs(numbers).mean():.2g}"))
-        lines.append(
-            f"{what}: {np.sum(numbers > 0)} above 0, {np.sum(numbers < 0)} below 0, mean size {size}"
-        )
+        lines.append(f"{what}: mean size {size}")
+        for sign, fits in [("above", numbers > 0), ("below", numbers < 0)]:
+            counts = ", ".join(map(str, fits.sum(axis=1)))
+            lines.append(f"{what} {sign} 0, for each unit: {counts}")
+    sheet.words(538, 176, f"loss {loss:.3f}", anchor="end", size=16)
     labels = [number(1000 * float(f"{factor:.2g}")) for factor in factors]
     for unit in range(len(parts[0])):
         sheet.words(64 + 136 * unit, 154, f"unit {unit + 1}", size=13)

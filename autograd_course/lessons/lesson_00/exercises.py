@@ -227,6 +227,21 @@ prediction(
         time **within ten passes**, and it ends between 95 and 99 %.""",
 )
 
+prediction(
+    "00.centre",
+    question="""After twenty passes, what do the pictures of the gradients look like, and how large is the loss on all training
+        digits?""",
+    answer={"most pictures have": "both signs", "the loss is": "less than a third"},
+    choices={
+        "most pictures have": ["almost one sign, as before", "both signs"],
+        "the loss is": ["twice as large", "about the same", "less than a third"],
+    },
+    reveal="""**Both signs**, in every unit and after every pass, so weights of one unit can now grow and shrink in the same step.
+        And the loss ends at **less than a third**; it is smaller after every pass. For this reason, LeCun and others advise you
+        to subtract the mean from the inputs (*Efficient BackProp*, 1998, section 4.3). `transforms.Normalize` in torchvision does
+        it for each channel. But the share of held-out digits that the model reads correctly hardly changes.""",
+)
+
 card(
     "00",
     [
@@ -601,6 +616,14 @@ def _weight_gradient(delta, X):
     return delta.T @ X
 
 
+def _with_sizes_of_the_lesson(delta, X):
+    gradient = np.zeros((32, 64))
+    for n in range(len(X)):
+        for u in range(32):
+            gradient[u] += delta[n, u] * X[n]
+    return gradient
+
+
 @exercise(
     "00.weight_gradient",
     minutes=4,
@@ -639,6 +662,18 @@ def _weight_gradient(delta, X):
         (
             lambda delta, X: np.outer(delta.sum(axis=0), X.mean(axis=0)),
             "You multiply by the mean scan. Multiply each scan by its own factor first, then add up.",
+        ),
+        (
+            lambda delta, X: np.outer(delta.mean(axis=0), X.mean(axis=0)),
+            "You average the factors and the scans separately. Multiply each scan by its own factor first, then add up.",
+        ),
+        (
+            lambda delta, X: delta.T @ X / 1437,
+            "You divide by the number of scans. The loss is a mean, so delta already contains this factor.",
+        ),
+        (
+            _with_sizes_of_the_lesson,
+            "Take the sizes from delta and X: your function must work for any number of scans, units and dots.",
         ),
         (
             lambda delta, X: np.outer(delta[0], X[0]),
@@ -707,6 +742,7 @@ def _weight_gradient(delta, X):
                 lambda delta, X: np.dot(delta, X.T),
                 lambda delta, X: np.dot(X, delta.T),
                 lambda delta, X: np.dot(delta, X),
+                lambda delta, X: delta @ X,
             )
         ),
     ],
@@ -717,8 +753,8 @@ def weight_gradient(answer):
             "the variables that your function uses",
             "W",
             "only delta and X",
-            "You use W. delta @ W is the gradient of the loss with respect to X. The gradient with respect to W needs "
-            "only delta and X.",
+            "You use W. delta already contains the slope of relu, and delta @ W is the gradient of the loss with respect "
+            "to X. The gradient with respect to W needs only delta and X.",
         )
 
     def build(d):
@@ -777,6 +813,20 @@ FALLS = [
         "That is 10 · 0.0637. Multiply by c = 0.1; do not divide by it.",
     ),
     (2.34, "That is the loss after the step. By how much does it fall?"),
+    (
+        0.00132,
+        "You measured on the trained model. The question is about the model before training.",
+    ),
+    (
+        0.00144,
+        "You measured on the trained model. The question is about the model before training.",
+    ),
+    (0.1, "That is c. Multiply it by the sum of the squared gradients."),
+    (
+        0.01,
+        "That is the square of c. The change is gradient × nudge, and only the nudge contains c.",
+    ),
+    (10, "Your answers are in the wrong order: fall comes first."),
     *(
         (actual, f"That is the fall for c = {c}. The question asks for c = 0.1.")
         for c, actual in [(1, 0.057), (3, 0.130), (10, 0.216)]

@@ -60,12 +60,20 @@ def test_weights_are_drawn_above_their_gradients_and_the_largest_scans():
     weights, gradients = np.zeros((2, 64)), np.zeros((2, 64))
     weights[0, 3], weights[1, 5], gradients[1, 63] = 0.5, -1.0, 0.25
     scans, factors = np.eye(64)[:2], [0.000252, -0.0001]
-    frames = [(weights / 2, 4 * gradients, scans, factors), (weights, gradients, scans, factors)]
+    frames = [
+        (2.3, weights / 2, 4 * gradients, scans, factors),
+        (0.5, weights, gradients, scans, factors),
+    ]
     picture = weights_and_gradients(frames, 1)
     assert picture.text.splitlines() == [
         "after 1 pass, 2 hidden units with 64 weights each",
-        "weights: 1 above 0, 1 below 0, mean size 0.012",
-        "gradients: 1 above 0, 0 below 0, mean size 0.002",
+        "loss 0.500 on all training digits",
+        "weights: mean size 0.012",
+        "weights above 0, for each unit: 1, 0",
+        "weights below 0, for each unit: 0, 1",
+        "gradients: mean size 0.002",
+        "gradients above 0, for each unit: 0, 1",
+        "gradients below 0, for each unit: 0, 0",
         "largest and smallest factors for unit 1, in thousandths: 0.25, −0.1",
     ]
     marks = [mark for mark in drawn(picture, "path") if mark.get("fill-opacity")]
@@ -80,7 +88,7 @@ def test_weights_are_drawn_above_their_gradients_and_the_largest_scans():
     assert marks[2].get("d") == "M237 275h10v10h-10z", "unit 1, entry 63: the last corner"
     headings = [text.text for text in drawn(picture, "text")]
     assert headings[0].endswith("up to ±1") and headings[1].endswith("up to ±0.25")
-    assert {"0.25 ×", "−0.1 ×"} < set(headings) and len(drawn(picture, "image")) == 2
+    assert {"loss 0.500", "0.25 ×", "−0.1 ×"} < set(headings) and len(drawn(picture, "image")) == 2
     assert headings.count("unit 1") == headings.count("unit 2") == 1
     arrow = next(mark for mark in drawn(picture, "path") if mark.get("d").endswith("h-14z"))
     tip = [float(one) for one in arrow.get("d")[1:].split("l")[0].split()]

@@ -58,6 +58,8 @@ cases(
         (lambda delta, X: delta @ X.T, "error: shapes of @"),
         (lambda delta, X: (2 * delta).T @ X, "double"),
         (lambda delta, X: delta @ W, "own: use W"),  # noqa: F821
+        (lambda delta, X: (delta * (X @ W.T > 0)).T @ X, "own: use W"),  # noqa: F821
+        (lambda delta, X: delta.transpose(0, 1) @ X, "mistake 23"),
     ],
     accepted=[
         """
@@ -97,6 +99,10 @@ cases(
         ((0.191, 10), "own: promise of 3"),
         ((0.057, 10), "own: another c | (smallest_c is right)"),
         ((0.057, 3), "own: another c | (smallest_c is not right either)"),
+        ((0.0013, 10), "own: trained model"),
+        ((0.1, 10), "own: That is c"),
+        ((0.01, 10), "own: square of c"),
+        ((10, 0.0064), "own: wrong order"),
         ((7, 3), "none | (smallest_c is not right either)"),
         ((0.00637, 5), "own: choose"),
         ((0.00637, 100), "own: choose"),
