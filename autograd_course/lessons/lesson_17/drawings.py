@@ -120,8 +120,8 @@ def walked(n, k, moment):
     """Draw a chain of n steps with k checkpoints at one moment of its pass.
 
     Below the chain, the number of arrays held at each moment so far is plotted. With k = 0 there
-    are no checkpoints. `moment` is from 0 to 3n − 1. If the pass has fewer moments, later moments
-    show its last state.
+    are no checkpoints. A checkpoint that is not set yet has a hollow flag. `moment` is from 0 to
+    3n − 1. If the pass has fewer moments, later moments show its last state.
     """
     marks = evenly(n, k) if k else []
     every = moments(n, marks)
@@ -140,8 +140,8 @@ def walked(n, k, moment):
             else "ghost"
         )
         plot.parts.append(cell(px, 46, wide, 44, str(j), look))
-        if mark:
-            plot.parts.append(_flag(px + wide / 2, 44, 44))
+        if j in marks:
+            plot.parts.append(_flag(px + wide / 2, 44, 44, style.INK if mark else style.PAPER))
     px = 44 + (at + 0.5) * wide
     if done == "back":
         plot.parts.append(
@@ -174,7 +174,12 @@ def walked(n, k, moment):
     text = "\n".join(
         [
             f"{doing}: {counted(past[-1], 'array')} held, at most {max(past)} so far",
-            f"marks at {', '.join(map(str, kept))}" if kept else "no marks",
+            "; ".join(
+                f"{which} at {', '.join(map(str, places))}"
+                for which, places in [("marks", kept), ("planned marks", marks[len(kept) :])]
+                if places
+            )
+            or "no marks",
             "held"
             + " beside them" * bool(kept)
             + ": "
@@ -184,13 +189,13 @@ def walked(n, k, moment):
     return Picture(svg("0 0 560 326", "".join(plot.parts), text), text)
 
 
-def _flag(px, high, low):
+def _flag(px, high, low, fill=style.INK):
     """Return the SVG of a checkpoint's flag at the horizontal position `px`.
 
     The flag is just above the vertical position `high`, and the foot of its pole is at `low`.
     """
     return (
-        f'<path d="M{px:.1f} {low:.1f}V{high - 22}l9 5l-9 5" fill="{style.INK}" stroke="{style.INK}" '
+        f'<path d="M{px:.1f} {low:.1f}V{high - 22}l9 5l-9 5" fill="{fill}" stroke="{style.INK}" '
         f'stroke-width="1.2" '
         'stroke-linejoin="round"/>'
     )

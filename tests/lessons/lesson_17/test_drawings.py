@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import autograd_lib as ag
+from autograd_course.drawing import style
 from autograd_course.lessons.lesson_17 import drawings as drawn
 from autograd_course.lessons.lesson_17.memory import by_layer, footprint
 from autograd_lib import nn
@@ -100,6 +101,21 @@ def test_the_words_of_each_step():
     assert drawn.walked(12, 0, 35).text.startswith("back through step 1:"), (
         "still where nothing is left to do"
     )
+
+
+def test_planned_marks_are_hollow_flags():
+    """So the number of marks changes the picture at every moment, also at the first one."""
+
+    def flags(k, moment):
+        picture = drawn.walked(12, k, moment)
+        fills = re.findall(r'l9 5l-9 5" fill="([^"]*)"', picture.html)
+        return fills.count(style.INK), fills.count(style.PAPER), picture.text.splitlines()[1]
+
+    assert flags(3, 0) == (1, 2, "marks at 0; planned marks at 4, 8")
+    assert flags(3, 6) == (2, 1, "marks at 0, 4; planned marks at 8")
+    assert flags(3, 8) == flags(3, 35) == (3, 0, "marks at 0, 4, 8")
+    choices = [0, 1, 2, 3, 4, 6, 12]
+    assert len({flags(k, 0) for k in choices}) == len(choices)
 
 
 def test_every_moment_can_be_drawn_and_the_line_grows():
