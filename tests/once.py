@@ -19,6 +19,7 @@ import kernels
 import nbformat
 import nbval.kernel
 import nbval.plugin
+import psutil
 import pytest
 import rotation
 
@@ -82,6 +83,8 @@ class Kernel(nbval.plugin.RunningKernel):
             **options,
         )
         self._ensure_iopub_up()
+        own = None if page else Kernel.next_page
+        self.claimed = own if own and claim(own) else None
 
     def run(self, cell):
         """Run a cell and store its outputs in it; an error raises."""
@@ -108,6 +111,9 @@ class Kernel(nbval.plugin.RunningKernel):
         """Keep the kernel when nbval stops it for the first time, and drop the kernel of the
         previous file.
         """
+        if self.claimed:
+            release(self.claimed)
+            self.claimed = None
         if self.whole and Kernel.stays is not self:
             stop_kept_kernel()
             Kernel.stays = self
@@ -232,12 +238,43 @@ def stored_path(path):
     return Path(os.environ[RUNS], path.name)
 
 
+def claim(path):
+    """Return True if the caller may run the notebook of `path`, and False if it is running."""
+    mark = claim_path(path)
+    with suppress(FileExistsError):
+        with open(mark, "x") as file:
+            file.write(str(os.getpid()))
+        return True
+    with suppress(FileNotFoundError):
+        owner = mark.read_text()
+        # A process that crashed releases nothing
+        if owner and not psutil.pid_exists(int(owner)):
+            release(path)
+    return False
+
+
+def release(path):
+    claim_path(path).unlink(missing_ok=True)
+
+
+def claim_path(path):
+    return Path(os.environ[RUNS], f"{path.name} is running")
+
+
 def notebook(path):
     """Return the notebook with its outputs, from nbval's run or, if that is missing or failed,
     from a new run.
+
+    If the notebook is running in another process or thread, wait for its result.
     """
-    if not stored_path(path).exists():
-        store(run_in_copy(nbformat.read(path, as_version=4), path), path)
+    while not stored_path(path).exists():
+        if claim(path):
+            try:
+                store(run_in_copy(nbformat.read(path, as_version=4), path), path)
+            finally:
+                release(path)
+        else:
+            time.sleep(0.1)
     return nbformat.read(stored_path(path), as_version=4)
 
 

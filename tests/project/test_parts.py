@@ -355,6 +355,44 @@ def test_kernels_that_start_at_the_same_time_have_their_own_startup_file(monkeyp
     assert os.environ == before
 
 
+def test_a_notebook_is_run_once_for_all_that_request_it(monkeypatch, tmp_path):
+    """A request waits for the run in progress, also for nbval's, unless its process has crashed."""
+    monkeypatch.setenv(once.RUNS, str(tmp_path))
+    path, runs = tmp_path / "source" / "page.ipynb", []
+    path.parent.mkdir()
+    nbformat.write(nbformat.v4.new_notebook(), path)
+
+    def run(notebook, path):
+        runs.append(path)
+        time.sleep(0.3)
+        return notebook
+
+    monkeypatch.setattr(once, "run_in_copy", run)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(once.notebook, [path, path])
+    assert first == second and runs == [path]
+
+    monkeypatch.setattr(once.Kernel, "next_page", path)
+    monkeypatch.setattr(once, "startup", lambda page: "")
+    once.stored_path(path).unlink()
+    kernel = once.Kernel()  # as nbval starts it
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(once.notebook, path)
+        time.sleep(0.3)
+        assert not waiting.done() and runs == [path]
+        once.store(first, path)
+        assert waiting.result(timeout=60) == first and runs == [path]
+    kernel.stop()
+    assert once.claim(path), "the kernel has released its claim"
+
+    once.stored_path(path).unlink()
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    once.claim_path(path).write_text(str(process.pid))
+    once.notebook(path)
+    assert runs == [path, path]
+
+
 @pytest.mark.parametrize("options, opened", [([], False), (["--all"], True)])
 def test_one_lesson_is_tested_without_its_page(tmp_path, options, opened):
     """Building a page and opening it take three quarters of the time of `-k lesson_03`."""
