@@ -47,7 +47,8 @@ class Firefox:
         self.numbers, self.faults = count(1), []
         self.ask("session.new", capabilities={})
         self.ask("session.subscribe", events=["log.entryAdded"])
-        self.tab = self.ask("browsingContext.getTree")["contexts"][0]["context"]
+        # The first tab never has the focus, so its pages receive no focus events
+        self.tab = self.ask("browsingContext.create", type="tab")["context"]
 
     def ask(self, method, **params):
         number = next(self.numbers)

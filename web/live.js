@@ -110,9 +110,14 @@ function button(text, act) {
 
 // --- A cell ----------------------------------------------------------------------------------------------------------
 
+// On a phone, a comment that is aligned far to the right would wrap after its "#", so it follows its line closely.
+const NARROW = matchMedia("(max-width: 30rem)").matches;
+const compact = text => text.replace(/(\S) {3,}#/g, "$1  #");
+
 function cell(box, place) {
     const id = box.id.replace("cell-id=", ""), hidden = box.querySelector("[data-source]")?.dataset.source;
-    const ours = (hidden ?? box.querySelector(".input_area pre").textContent).trim();
+    const written = (hidden ?? box.querySelector(".input_area pre").textContent).trim();
+    const ours = NARROW && id.endsWith("-stub") ? compact(written) : written;
     const own = element("span", {className: "live-cell"}), key = `${WORK}${PAGE}/${id}`;
     const one = {id, place, box, ours, own, key, text: ours, ran: null,
                  plays: /^playground\(/.test(ours),       // playground.js makes a text box of it
@@ -157,12 +162,24 @@ function cell(box, place) {
     one.before = [...one.output.childNodes];
     if (kept) {
         show(one, kept.text);
-        one.status.textContent = kept.ours === ours ? ""
+        one.status.textContent = compact(kept.ours) === compact(ours) ? ""
             : "The lesson's version of this cell has changed since you edited it.";
     } else if (id.endsWith("-stub"))
         edit(one);
     follow(one);
     return one;
+}
+
+// Return true if a text box can indent only what is wrapped. Chromium 156 indents every line but the first. The style is
+// given here, because the style sheet may still be loading.
+function hangs() {
+    const box = element("textarea", {value: "a\nbbbbbbbb", rows: 1});
+    box.style = "width: 10ch; padding: 0; border: 0; overflow: hidden; font: 16px/24px monospace; white-space: pre-wrap; " +
+                "overflow-wrap: anywhere; text-indent: 4ch hanging each-line";
+    document.body.append(box);
+    const lines = box.scrollHeight / 24;
+    box.remove();
+    return lines < 2.5;
 }
 
 const HOW_TO_LEAVE = "Shift+Enter runs the cell. Tab indents. To leave the editor, press Escape, then Tab.";
@@ -178,6 +195,7 @@ function edit(one) {
     box.setAttribute("aria-description", HOW_TO_LEAVE);
     shade.setAttribute("aria-hidden", "true");
     area.classList.add("live-editor");
+    area.classList.toggle("live-hanging", live.hangs ??= hangs());
     area.replaceChildren(shade, box);
     area.after(element("p", {className: "note live-keys", textContent: HOW_TO_LEAVE}));
     box.oninput = () => write(one, box.value);

@@ -321,6 +321,55 @@ def test_backspace_takes_an_indent_in_other_browsers(other, address):
     assert typed == "if x:\ny "
 
 
+def test_what_is_wrapped_is_indented_in_other_browsers(other, address):
+    """On a phone, a long line continues 2 columns further in; the text box wraps like its copy."""
+    other.resize(390, 844)
+    other.open(f"{address}/{LESSON}.html")
+    box, copy, columns = other.evaluate(
+        """(() => {
+            const editor = document.querySelector(".live-editor"), box = editor.querySelector("textarea");
+            box.value = "if x:\\n    " + "wrapped ".repeat(9).trim();
+            box.dispatchEvent(new Event("input"));
+            const range = document.createRange(), text = editor.querySelector("pre").lastChild;
+            range.setStart(text, text.data.indexOf("wrapped"));
+            range.setEnd(text, text.data.length - 1);
+            const left = editor.querySelector("pre").getBoundingClientRect().left;
+            const indents = [...range.getClientRects()].map(row => row.left - left);
+            return [box.scrollHeight, editor.querySelector("pre").offsetHeight,
+                    indents.map(indent => Math.round(40 * indent / indents[0]) / 10)];
+        })()"""
+    )
+    other.evaluate("localStorage.clear()")
+    other.resize(1280, 900)
+    assert box == copy and columns == [4, 2, 2], (box, copy, columns)
+
+
+def test_a_comment_follows_its_code_closely_on_a_phone(browser, address):
+    """Regression: aligned far to the right, it wrapped after its "#". A kept answer is not
+    reported as one to an older version of the cell.
+    """
+    aligned = "gradient_of_x = ...              # a note"
+    for width, first in [(1280, aligned), (390, "gradient_of_x = ...  # a note")]:
+        with browser.new_context(viewport={"width": width, "height": 800}, **ONLINE) as context:
+            context.add_init_script(
+                """document.addEventListener("readystatechange", () => {
+                    const code = document.querySelector("[id='cell-id=square-stub'] pre");
+                    code.textContent = code.textContent.trim() + "              # a note";
+                }, {once: true})"""
+            )
+            page = opened(context, address, LESSON)
+            stub = page.locator("[id='cell-id=square-stub']")
+            assert stub.locator("textarea").input_value() == first
+            stub.locator("textarea").fill("gradient_of_x = 6")
+            page.set_viewport_size({"width": 1670 - width, "height": 800})
+            page.reload()
+            assert stub.locator("textarea").input_value() == "gradient_of_x = 6"
+            assert stub.locator(".live-status").inner_text() == ""
+            stub.get_by_role("button", name="Restore original").click()
+            assert stub.locator("textarea").input_value() != first
+            assert not page.faults
+
+
 def test_a_derivation_has_room_between_its_lines(other, address):
     """Lines are at least 8 px apart, and a boxed formula is centred in a single box."""
     other.open(f"{address}/02_draw_the_graph.html")
