@@ -76,6 +76,7 @@ def slope_explorer(f, /, *, rule=None, against="x", moving=None, h=STEPS, errors
     """Show a function and its slope side by side, with sliders for a point and a step h.
 
     A third panel shows the errors of the finite differences over the step, unless `errors` is False.
+    At a kink, the difference to the left is shown beside the difference to the right.
 
         slope_explorer(ag.tanh)                                 # any elementwise operation
         slope_explorer(ag.multiply, y=3.0)                      # x varies, y starts at 3; `moving` can be changed to y
@@ -605,22 +606,22 @@ def _dots(plot, *marks):
 class _Here:
     """Hold the numbers for the point x and the step h; a number that does not exist is nan.
 
-    `still` is the _Still with the function. Among the numbers are the value, the slope, and the forward
-    and the central difference.
+    `still` is the _Still with the function. Among the numbers are the value, the slope, and the forward,
+    the central and the left difference. The left difference is shown only at a kink.
     """
 
     def __init__(self, still, x, h):
         self.still, self.x, self.h, self.here = still, x, h, f"{still.letter} = {_four(x)}"
-        self.z, self.slope, self.high, low = (
+        self.z, self.slope, self.high, self.low = (
             still.value(x),
             still.slope(x),
             still.value(x + h),
             still.value(x - h),
         )
         self.exists = bool(np.isfinite(self.z))
-        self.forward, self.central = (
-            one if self.exists and np.isfinite(one) else np.nan
-            for one in ((self.high - self.z) / h, (self.high - low) / (2 * h))
+        rises = self.high - self.z, (self.high - self.low) / 2, self.z - self.low
+        self.forward, self.central, self.leftward = (
+            rise / h if self.exists and np.isfinite(rise) else np.nan for rise in rises
         )
         self.jump = x in still.jumps
         self.kink = not self.jump and still.kink(x)
@@ -667,7 +668,8 @@ def _words(p):
         )
         if np.isfinite(one)
         else f"no {name} difference, because one of its points has no value"
-        for name, one in [("forward", p.forward), ("central", p.central)]
+        for name, one in [("left", p.leftward)] * p.kink
+        + [("forward", p.forward), ("central", p.central)]
     ]
     return [point, special, "\n".join(f"h = {number(p.h)}: {words}" for words in differences)]
 
@@ -683,24 +685,27 @@ def _moving(p):
     tangents = (
         [(-1, p.left), (1, p.right)] if p.kink else [] if p.jump else [(-1, p.slope), (1, p.slope)]
     )
+    secants = [p.leftward, p.forward] if p.kink else [p.forward]
     if p.exists:
         across = still.across(p.x)
         rule.line([across, across], rule.y, style.LINE, 1, "3 3")
         rule.parts += still.over.parts
-        if np.isfinite(p.forward):
-            curve.straight(p.x, p.z, p.forward, style.DIFFERENCE, 1.5)
+        for slope in secants:
+            if np.isfinite(slope):
+                curve.straight(p.x, p.z, slope, style.DIFFERENCE, 1.5)
         for way, slope in tangents:
             if np.isfinite(slope):  # wider at a kink, where the curve or the secant may cover it
                 wide, ways = (8, (-1, 1)) if p.kink else (3.5, [way])
                 curve.straight(p.x, p.z, slope, style.TANGENT, wide, DOTS, ways)
         _dots(
             rule,
-            (across, p.forward, style.DIFFERENCE, "none", False, 5),
+            *((across, slope, style.DIFFERENCE, "none", False, 5) for slope in secants),
             (across, p.central, style.DIFFERENCE, "none", True, 5),
             (across, p.slope, style.GRADIENT, style.GRADIENT, False, 4),
         )
         _dots(
             curve,
+            *[(p.x - p.h, p.low, style.DIFFERENCE, style.PAPER, False, 5)] * p.kink,
             (p.x + p.h, p.high, style.DIFFERENCE, style.PAPER, False, 5),
             (p.x, p.z, style.DIFFERENCE, style.PAPER, False, 5),
         )
@@ -721,11 +726,15 @@ def _moving(p):
         else f"rule: {'nan' if np.isnan(p.slope) else _four(p.slope)}"
     )
     curve.key(BOX[0], KEYS[0], drawn, style.TANGENT, 3.5, DOTS)
-    curve.key(BOX[0], KEYS[1], f"secant: slope {_four(p.forward)}", style.DIFFERENCE, 1.5)
+    slopes = " and ".join(dict.fromkeys(map(_four, secants)))
+    curve.key(BOX[0], KEYS[1], f"secant{'s' * p.kink}: slope {slopes}", style.DIFFERENCE, 1.5)
     rule.key(BOX[0], KEYS[0], rule_says, style.GRADIENT, 2.5, DASHES)
     _mark_key(rule, 0, 156, "measured", size=3.5)
     for row, name, one in [(1, "forward", p.forward), (2, "central", p.central)]:
-        _mark_key(rule, row, 0, f"{name} difference: {_four(one)}", square=name == "central")
+        said = f"{name} difference: {_four(one)}"
+        if p.kink and name == "forward":
+            said = f"differences: left {_four(p.leftward)}, right {_four(one)}"
+        _mark_key(rule, row, 0, said, square=name == "central")
         if not still.waits:
             _mark_key(
                 errors,

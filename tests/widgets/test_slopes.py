@@ -178,20 +178,28 @@ def test_kinks(row, x, left, right, stated):
     assert any(f"stated: {stated}" == node.text for node in [*slope.iter()][behind:]), (
         "the line at x runs behind the words"
     )
-    assert any(
-        f"tangents: slope {left} and {right}" == node.text for node in curve.iter(f"{SVG}text")
-    )
+    said = [node.text for panel in (curve, slope) for node in panel.iter(f"{SVG}text")]
+    assert f"tangents: slope {left} and {right}" in said
+    assert f"secants: slope {left} and {right}" in said
+    assert f"differences: left {left}, right {right}" in said
+    assert f"left difference {left if left != '0' else 'exactly 0.0'}, off by" in picture.text
+    heights = [float(dot.get("cy")) for dot in slope.iter(f"{SVG}circle") if dot.get("r") == "5"]
+    rises = float(right) > float(left.replace("−", "-"))
+    assert (heights[0] > heights[1]) == rises, "the left difference first, lower if the slope grows"
     *_, first, second = curve.iter(f"{SVG}polyline")
     assert {first.get("stroke-dasharray"), second.get("stroke-dasharray")} == {DOTS}, (
         "the tangents lie over the curve and the secant"
     )
     middle = BOX[0] + (x + 3) / 6 * BOX[2]
+    dots = [float(dot.get("cx")) for dot in curve.iter(f"{SVG}circle")]
+    assert dots[0] < middle and np.isclose(dots[0] + dots[1], 2 * middle, atol=0.2)
     for line in lines(curve, DOTS):
         assert line[0][0] < middle < line[-1][0], "each leaves the curve on the other side"
     assert len(lines(slope, "6 4")) > 1
     for line in lines(slope, "6 4"):
         assert np.ptp([y for _, y in line]) == 0, "no line climbs the jump"
-    assert "kink" not in slope_explorer(row, x=x + 0.5).picture.text
+    beside = slope_explorer(row, x=x + 0.5).picture.text
+    assert "kink" not in beside and "left difference" not in beside
 
 
 def test_no_kink_where_the_slope_is_only_zero_or_steep():
