@@ -188,7 +188,7 @@ def test_04_saved_tensors_and_conventions():
     for f in ("maximum", "minimum"):
         assert slopes(getattr(torch, f), 2.0, 2.0) == [0.5, 0.5]
         assert ag.grad(getattr(ag, f), argnums=(0, 1))(2.0, 2.0) == (0.5, 0.5)
-    # From 2.14 on, the gradient of clip at its bounds is 0.
+    # In 2.14, x at a bound of clip gets 0 if the bounds are numbers, and half if they are tensors.
     ties = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 14)
     zero = torch.zeros(())
     alike = [torch.relu, lambda x: torch.maximum(x, zero), lambda x: torch.clip(x, 0, torch.inf)]
@@ -196,6 +196,8 @@ def test_04_saved_tensors_and_conventions():
     at_bounds = slopes(lambda x: torch.clip(x, -1, 1), [-1.0, 1.0, 2.0])[0].tolist()
     assert at_bounds == ([0, 0, 0] if ties else [1, 1, 0])
     assert slopes(torch.clip, 0.5, 0.5, 1.0) == ([0.5, 0.5, 0] if ties else [1, 0, 0])
+    assert slopes(torch.clip, 1.0, 0.5, 1.0) == ([0.5, 0, 0.5] if ties else [1, 0, 0])
+    assert slopes(torch.clip, 0.5, 0.5, 0.5) == [1, 0, 0]
     assert (
         slopes(torch.clip, -1.0, 0.5, 0.6)
         == [0, 1, 0]
