@@ -251,11 +251,11 @@ def course():
         if path.is_file() and path.suffix not in (".md", ".pyc")
     ]
     found = {name: (ROOT / name).read_bytes() for name in own if not UNUSED.search(name)}
-    # Readers do not call the functions of the playground, so they do not read their docstrings.
+    # Readers do not call the functions of the playground and the exercises, so they do not read their docstrings.
     found |= {
         name: minify(name, source)
         for name, source in found.items()
-        if name.startswith("autograd_course/play/")
+        if name.startswith("autograd_course/play/") or name.endswith("/exercises.py")
     }
     found |= {name: (ROOT / "web" / name).read_bytes() for name in KERNEL}
     for name in PURE:
