@@ -30,18 +30,20 @@ CARD = 80  # px, more than from the middle of a card to its edge
 LEFT, ABOVE = (edge + 8 for edge in graph.EDGE)  # px around a graph, with the padding of style.CARD
 BESIDE = 520  # px: a graph that is no wider, and higher than wide, has the panel at its right
 LETTERS = 84  # in a line of the sentence, where the notebook is narrow
+LOST = "Lost"  # the heading of the gradients that arrived after the last visit
 CLOSED = " (two strokes: nothing passes)"  # `graph.draw` puts them across an arrow that carries 0
 
 # The fields of a frame: `say` describes the step in words. `at` is (name of the visited node, its
 # gradient), or None. `work` is [(receiver, words)], a line for each gradient sent so far.
 # `waiting` is [(name, gradient so far, remark)], the next visit first. `leaves` is [(name, its
-# .grad)]. `nodes`, `placed`, `cards`, `beads` and `grads` are arguments of graph.draw; the nodes
+# .grad)]. `lost` is [(name, gradient that arrived after the last visit)]. `nodes`, `placed`, `cards`, `beads` and `grads` are arguments of graph.draw; the nodes
 # hold the gradients that have arrived and passed so far. `eyes` is (x, y) in px of the visible
 # part of a large graph, its middle and its upper edge; and the same on a phone. `room` is (letters
-# of `say`, rows of `work`, `waiting`, `leaves`), the largest of any frame. `words` are the Words
+# of `say`, rows of `work`, `waiting`, `leaves`, `lost`), the largest of any frame. `words` are the Words
 # of the story.
 Frame = namedtuple(
-    "Frame", "number last say at work waiting leaves nodes placed cards beads grads eyes room words"
+    "Frame",
+    "number last say at work waiting leaves lost nodes placed cards beads grads eyes room words",
 )
 
 # The headings of the panel's parts, and the name of the quantity that the pass carries, for
@@ -182,7 +184,7 @@ class Story:
         self.now, self.at, self.eyes = None, None, [(0, 0)] * 2
         self.work, self.beads, self.sent, self.told = [], {}, {}, []
 
-    def add(self, say, nodes, cards, grads, waiting, leaves):
+    def add(self, say, nodes, cards, grads, waiting, leaves, lost=()):
         """Add one Frame with the sentence `say` and the current state of the pass.
 
         The other arguments are fields of the Frame.
@@ -208,6 +210,7 @@ class Story:
                 list(self.work),
                 waiting,
                 leaves,
+                lost,
                 nodes,
                 self.placed,
                 cards,
@@ -244,7 +247,7 @@ class Story:
             max(len(frame.say) for frame in self.told),
             *[
                 max(len(getattr(frame, rows)) for frame in self.told)
-                for rows in ("work", "waiting", "leaves")
+                for rows in ("work", "waiting", "leaves", "lost")
             ],
         )
         return [frame._replace(last=len(self.told) - 1, room=room) for frame in self.told]
@@ -337,9 +340,7 @@ class _Walk(Story):
         say.append(f"The leaves have {', '.join(f'{name} {has}' for name, has in self.leaves())}.")
         for node in self.wanting:
             if not _same(self.brought.get(node.key), node.gradient):
-                say.append(
-                    f"But the gradient of {node.name} is {show(node.gradient)}, according to the engine's own pass."
-                )
+                say.append(f"But a correct pass gives {show(node.gradient)} for {node.name}.")
         self.tell(" ".join(say))
 
     # -- The sentences for a visit
@@ -364,14 +365,14 @@ class _Walk(Story):
         say = [f"{name} is visited{again}: {what} has arrived there"]
         if late:
             say.append(
-                f", and {late} more will arrive after this visit: {what} is not the complete gradient"
+                f", but it is not the complete gradient: {contributions(late)} will arrive after this visit"
             )
         elif not again:
             say.append(", and its gradient is complete")
         if users:
             one = len(users) == 1
             say.append(
-                f". But {' and '.join(users)}, which use{'s' * one} it, {'is' if one else 'are'} still waiting"
+                f". {' and '.join(users)}, which use{'s' * one} {name}, {'has' if one else 'have'} not been visited yet"
             )
         elif self.tensors[key].recompute:
             say.append(
@@ -460,9 +461,11 @@ class _Walk(Story):
         if not _same(g, self.nodes[id(node)].gradient):
             return [product], f"{product} goes to {name}."
         twice = sum(x is node.inputs[slot] for x in node.inputs) > 1
-        say = f"Along this arrow{f' (argument {slot})' * twice} {moves(source, local, name)}"
+        say = f"Along this arrow{f' (argument {slot})' * twice} "
+        say += f"the local gradient is {show(local)}" if local < 0 else moves(source, local, name)
         if node is not self.output:
-            say += f"; {moves(self.result, g, source)}"
+            up = f"the upstream gradient is {show(g)}" if g < 0 else moves(self.result, g, source)
+            say += f"; {up}"
         return [product], f"{say}: {product} goes to {name}{CLOSED * (not gx)}."
 
     def of_arrays(self, node, source, g, slot, gx, name):
@@ -540,7 +543,7 @@ class _Walk(Story):
                 f"{name} has been visited already, with {show(self.brought[key])}, and will be visited again."
             )
         if more := self.to_come(key):
-            say.append(f"{more} more to come there.")
+            say.append(f"{contributions(more)} will arrive there.".capitalize())
         return total, " ".join(say)
 
     def turn(self, key):
@@ -567,7 +570,8 @@ class _Walk(Story):
                 if cards[key] in ("now", "done") and len(self.had.get(key, ())) > 1:
                     grads[key] = ", then ".join(self.had[key])
             nodes.append(node)
-        self.add(say, nodes, cards, grads, self.waiting(), self.leaves())
+        lost = [(self.names[key], show(gone)) for key, gone in self.lost.items()]
+        self.add(say, nodes, cards, grads, self.waiting(), self.leaves(), lost)
 
     def state(self, key):
         if key == self.now:
@@ -577,10 +581,9 @@ class _Walk(Story):
         return "done" if key in self.brought else "ahead"
 
     def waiting(self):
-        """Return a list of rows for the waiting values and the lost gradients.
+        """Return a list of rows for the waiting values, in the order of their visits.
 
-        A row is a tuple of strings (name, gradient so far, remark). The waiting values come first, in
-        the order of their visits.
+        A row is a tuple of strings (name, gradient so far, remark).
         """
         turns = {key: self.turn(key) for key in self.waits}
         rows = []
@@ -589,13 +592,10 @@ class _Walk(Story):
         ):
             more = self.to_come(key)
             remark = (
-                "is never visited" if turns[key] is None else f"{more} more to come" if more else ""
+                "is never visited" if turns[key] is None else contributions(more) if more else ""
             )
             rows.append((self.names[key], show(self.waits[key]), remark))
-        return rows + [
-            (self.names[key], show(gone), "arrived too late, lost")
-            for key, gone in self.lost.items()
-        ]
+        return rows
 
     def leaves(self):
         return [
@@ -629,12 +629,17 @@ def moves(a, rate, b):
     """Return a phrase such as "L moves 3 times as far as x", for the names `a` and `b`.
 
     `rate` is the derivative of `a` with respect to `b`. If `rate` is negative, the phrase ends with
-    "the other way".
+    "in the opposite direction".
     """
     rate, other = show(np.abs(rate)), ", in the opposite direction" * bool(rate < 0)
     if rate == "0":
         return f"{a} does not move with {b}"
     return f"{a} moves {'as far' if rate == '1' else f'{rate} times as far'} as {b}{other}"
+
+
+def contributions(more):
+    """Return a phrase such as "one more contribution", for a number that is at least 1."""
+    return "one more contribution" if more == 1 else f"{more} more contributions"
 
 
 def local_gradient(node, slot):
@@ -658,7 +663,7 @@ def picture(frame):
     if frame.placed is None:
         return Picture(graph.listed(text), text, says_all=True)
     words = frame.words
-    letters, work, waiting, leaves = frame.room
+    letters, work, waiting, leaves, lost = frame.room
     wide, high = _size(frame.placed)
     beside = high > wide <= BESIDE
     name, visited = "", []
@@ -684,6 +689,9 @@ def picture(frame):
         )
         + _list(words.leaves, ends, leaves, colour, f"1 1 {basis}px")
     )
+    if lost:
+        rows = [(name, "", gone) for name, gone in frame.lost]
+        panel += _list(LOST, rows, lost, colour, f"1 1 {basis}px")
     say = (
         f'<div aria-hidden="true" style="font-size:16px;line-height:22px;'
         f'min-height:{22 * ceil(letters / LETTERS)}px;padding:2px 4px 8px">'
@@ -757,6 +765,8 @@ def _text(frame):
     lines.append(
         f"{words.leaves}: {', '.join(f'{name} {has}' for name, has in frame.leaves) or 'nothing'}"
     )
+    if frame.lost:
+        lines.append(f"{LOST}: {', '.join(f'{name} {gone}' for name, gone in frame.lost)}")
     return "\n".join(lines)
 
 

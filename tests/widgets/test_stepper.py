@@ -48,7 +48,7 @@ def said(story):
 STORY = """\
 The forward pass is done: every value is known. Now backward: a 1 arrives at L, because the derivative of L with respect to itself is 1.
 L is visited: 1 has arrived there, and its gradient is complete. Nothing else is waiting.
-Along this arrow (argument 0) L moves 50 times as far as c: 50 × 1 = 50 goes to c. 1 more to come there.
+Along this arrow (argument 0) L moves 50 times as far as c: 50 × 1 = 50 goes to c. One more contribution will arrive there.
 Along this arrow (argument 1) L moves 50 times as far as c: 50 × 1 = 50 goes to c. c is used more than once, so the gradients \
 from its users are added: 50 so far + 50 = 100.
 c is visited: 100 has arrived there, and its gradient is complete. Nothing else is waiting.
@@ -81,7 +81,7 @@ def test_the_numbers_of_every_step():
     assert [frame.waiting for frame in story[:4]] == [
         [("L", "1", "")],
         [],
-        [("c", "50", "1 more to come")],
+        [("c", "50", "one more contribution")],
         [("c", "100", "")],
     ]
     assert story[6].waiting == [("b", "1,000", ""), ("a", "500", "")], "next first"
@@ -221,20 +221,36 @@ def test_right_order():
 def test_visited_too_early():
     story = told(early())
     assert story[4] == (
-        "b is visited: 7 has arrived there, and 1 more will arrive after this visit: 7 is not the complete gradient. But c, which "
-        "uses it, is still waiting. 2 is a constant, so it never receives a gradient."
+        "b is visited: 7 has arrived there, but it is not the complete gradient: one more contribution will arrive after this "
+        "visit. c, which uses b, has not been visited yet. 2 is a constant, so it never receives a gradient."
     )
     assert story[5] == "2 × 7 = 14 goes to a.", "no claim about how far d moves: 7 is not that"
     assert story[7].endswith("1 × 6 = 6 goes to b. It arrives after b was visited: 6 at b is lost.")
     assert story[8] == "a is a leaf: 14 stays here, in .grad."
     assert story[9] == (
-        "The pass is over, after 4 visits. Lost on the way: 6 at b. The leaves have a 14. But the gradient of a is 26, according to "
-        "the engine's own pass."
+        "The pass is over, after 4 visits. Lost on the way: 6 at b. The leaves have a 14. But a correct pass gives "
+        "26 for a."
     )
     visits = early()
     frame = frames(next(visits), visits)[7]
-    assert frame.waiting == [("a", "14", ""), ("b", "6", "arrived too late, lost")]
+    assert frame.waiting == [("a", "14", "")] and frame.lost == [("b", "6")]
+    assert picture(frame).text.endswith("\nLost: b 6") and ">Lost</div>" in picture(frame).html
     assert ("", "✗ lost") in frame.work
+
+
+def test_a_negative_gradient_is_given_with_its_sign():
+    a, b = leaf(2.0, "a"), leaf(-3.0, "b")
+    c = a * b
+    L = c * Tensor(-0.5)
+    c.name = "c"
+    story = said(frames(L))
+    assert any(
+        "Along this arrow the local gradient is −0.5: −0.5 × 1 = −0.5" in one for one in story
+    )
+    assert any(
+        "the local gradient is −3; the upstream gradient is −0.5: −3 ×" in one for one in story
+    )
+    assert any("c moves 2 times as far as b; the upstream gradient is −0.5" in one for one in story)
 
 
 def test_a_second_visit_with_the_new_gradient():
@@ -265,9 +281,7 @@ def test_which_order_is_right_is_not_told():
 def test_visited_again_with_everything_counts_twice():
     story = told(early(again=13))
     assert story[8] == "b is visited again, with 13: 6 is new, and the earlier 7 is sent again."
-    assert story[-1].endswith(
-        "The leaves have a 40. But the gradient of a is 26, according to the engine's own pass."
-    )
+    assert story[-1].endswith("The leaves have a 40. But a correct pass gives 26 for a.")
 
 
 def test_an_unvisited_leaf_keeps_its_gradient_in_the_ledger():
@@ -297,9 +311,7 @@ def test_an_engine_that_assigns_where_it_should_add():
     visits = [(L, 1.0, [50.0, 50.0]), (c, 50.0, [250.0, 500.0]), (a, 250.0, []), (b, 500.0, [])]
     story = said(frames(L, visits))
     assert story[4] == "c is visited, with 50, although 100 has arrived."
-    assert (
-        story[-1].count("according to the engine's own pass") == 2 and "a 250, b 500" in story[-1]
-    )
+    assert story[-1].count("a correct pass gives") == 2 and "a 250, b 500" in story[-1]
 
 
 def test_an_engine_with_a_wrong_rule():
@@ -309,7 +321,7 @@ def test_an_engine_with_a_wrong_rule():
     assert story[-1].startswith(
         "The pass is over, after 1 visit. b was not visited: the gradient 6 waiting there is not passed on. c was not"
     )
-    assert "The leaves have a nothing. But the gradient of a is 26" in story[-1]
+    assert "The leaves have a nothing. But a correct pass gives 26" in story[-1]
 
 
 def test_impossible_visits():
@@ -396,9 +408,7 @@ def test_an_engine_that_does_not_undo_the_broadcast(sent, words):
     X, b = Tensor(np.zeros((2, 3))), leaf(np.zeros(3))
     y = X + b
     story = said(frames(y, [(y, np.ones((2, 3)), [None, sent]), (b, sent, [])]))
-    assert story[2] == words and story[-1].endswith(
-        "But the gradient of b is [2, 2, 2], according to the engine's own pass."
-    )
+    assert story[2] == words and story[-1].endswith("But a correct pass gives [2, 2, 2] for b.")
     z = y * 2
     wrong = said(
         frames(
@@ -443,9 +453,9 @@ def test_a_checkpoint_is_folded():
     "rate, words",
     [
         (1.0, "z moves as far as x"),
-        (-2.0, "z moves 2 times as far as x, in the opposite direction"),
+        (-2.0, "the local gradient is −2"),
         (0.0, "z does not move with x"),
-        (-1.0, "z moves as far as x, in the opposite direction"),
+        (-1.0, "the local gradient is −1"),
     ],
 )
 def test_how_far_in_words(rate, words):

@@ -33,7 +33,7 @@ def visits(order):
 
 
 def in_order(output, orders):
-    """Return a function of (when, step) that draws one step of the backward pass in the order `orders[when]`.
+    """Return a function of (visit_b, step) that draws one step of the backward pass in the order `orders[visit_b]`.
 
     A step beyond the end of the pass draws the last step of the pass.
 
@@ -45,7 +45,7 @@ def in_order(output, orders):
         The orders of visits to choose from.
     """
     stories = {when: frames(output, visits(order)) for when, order in orders.items()}
-    return lambda when, step: picture(stories[when][min(step, len(stories[when]) - 1)])
+    return lambda visit_b, step: picture(stories[visit_b][min(step, len(stories[visit_b]) - 1)])
 
 
 # --- Paths and visits -------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ SPANS = [
     (86400, "a day"),
     (31557600, "a year"),
     (31557600 * 100, "a lifetime"),
-    (31557600 * 1e4, "the ice age"),
+    (31557600 * 1e4, "since the ice age"),
 ]
 LOW, HIGH = -7, 12.5  # powers of ten of seconds on the scale
 
@@ -116,7 +116,7 @@ def odometer(n, paths, visits, pace, visited, walked=True):
     walked : bool
         True if the paths were really followed, False if their number was computed as 2ⁿ.
     """
-    how = "each one followed" if walked else "too many to follow here"
+    how = "each one followed" if walked else "not followed here"
     parts = [words(14, 22, f"x = x + x, {counted(n, 'time')}", style.INK, "start", 14)]
     for top, name, number, colour in [
         (58, f"paths, {how}", paths, style.OTHER),
