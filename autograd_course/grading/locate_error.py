@@ -276,12 +276,12 @@ def _said(place, right, alone):
     """
     line = f"line {place.lineno}"
     text = shortest(ast.unparse(place).splitlines()[0], 50)
-    if sign := _operator(place, right):
-        return f"the {sign} in {line}, {text}"
     if isinstance(place, ast.stmt):
         return f"{line}, {text}"
     if alone and right is not None and ast.dump(place) in map(ast.dump, ast.walk(right)):
         return f"{text} in {line}: something is missing there"
+    if sign := _operator(place, right):
+        return f"the {sign} in {line}, {text}"
     return f"{text} in {line}"
 
 

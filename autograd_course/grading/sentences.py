@@ -75,7 +75,7 @@ SENTENCES = {
     "endless": "Your function does not end: what should become smaller, or become False, so that the loop stops?",
     "waits": "Your function waits for input() or sleep(). The check passes all inputs as arguments, and types nothing.",
     "printed": "Your function prints the result and returns None: write return instead of print.",
-    "nothing": "Your function returned None. Write return in front of the result. Does every branch return a value? (x -= 1 changes only the function's own x; list.sort, list.append and np.add.at return None.)",
+    "nothing": "Your function returned None. Write return in front of the result. Does every branch return a value? (x -= 1 changes only the function's own x; list.sort, list.reverse, list.append and np.add.at return None.)",
     "array overwritten": "Your function modifies the caller's array. -= and *= do that too. Make a new array: write x - … "
     "instead of x -= ….",
     "list overwritten": "Your function modifies the caller's list. Make a new list instead.",

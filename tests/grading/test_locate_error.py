@@ -65,6 +65,7 @@ def typed(code, scope=None):
         ),
         ("np.maximum", "np.minimum", "np.minimum in line 3"),
         ("helper(g) -", "g -", "g in line 2: something is missing there"),
+        ("helper(g) - x * y", "x * y", "x * y in line 2: something is missing there"),
         ("helper(g) - x * y", "helper(g) - abs(x * y)", "abs(x * y) in line 2"),
         ("g + 1", "g - 1", "the - in line 6, g - 1"),
         ("2), 0", "2), 0, y", "y in line 3"),

@@ -97,7 +97,7 @@ SPANS = [
     (86400, "a day"),
     (31557600, "a year"),
     (31557600 * 100, "a lifetime"),
-    (31557600 * 1e4, "since the ice age"),
+    (31557600 * 1e4, "10,000 years"),
 ]
 LOW, HIGH = -7, 12.5  # powers of ten of seconds on the scale
 

@@ -1,5 +1,6 @@
 """Ask the questions of lesson 05, in which the learner builds an engine: record, order and accumulate."""
 
+import dis
 from itertools import count
 
 import numpy as np
@@ -14,7 +15,7 @@ from ...grading.rule_checks import DEEP, FAULTS, engine
 from ...grading.same import same
 from ...grading.sandbox import StepLimitExceeded
 from ...quiz.texts import Question, card, prediction, recall
-from ...source import underneath
+from ...source import names_in, underneath
 
 # --- What the notebook imports ----------------------------------------------------------------------------------------------
 
@@ -632,6 +633,7 @@ SLIPS = {
     "changed size during iteration": "A set or a dict must not grow while a loop goes through it. A list may: found = [output].",
     "tuple index out of range": "A leaf has no inputs, and a Value may have one, or three: go through all of them in a loop.",
     "'Value' object is not iterable": "For a list, += expects a list on the right, and a set has no +=. To add one Value, use found.append(x) and seen.add(x).",
+    "for +=: 'set'": "A set has no +=. To add one Value, use seen.add(x).",
     "has no attribute 'append'": "A set has add, and a list has append: found = [output] is a list.",
     "'Value' object has no attribute": "A Value has only data, grad, inputs, locals and number. x.data is its number.",
     "unexpected keyword argument": "Value takes three things: its number, its inputs and their local gradients.",
@@ -752,6 +754,13 @@ def _expect_users_first(got, output, tried, right):
         )
     if late and all(place[x] < place[user] for user in got for x in user._inputs):
         wrong("Every value comes before its users here. Reverse your list: [::-1].")
+    if late and any(
+        got == sorted(got, key=lambda value: value.data, reverse=down) for down in (True, False)
+    ):
+        wrong(
+            "Your list is sorted by the data of the Values. Sort by their number, the order of creation: "
+            "key=lambda value: value.number."
+        )
     if late:
         x, user = late[0]
         wrong(
@@ -833,9 +842,13 @@ def backward(answer):
             cause = NOTHING
         elif cause.same_as(own(FAULTS["own"])):
             cause = BACK
+        elif cause.same_as(own(FAULTS["="])):
+            cause = ONE_LEFT
         else:
             known = (hint for first, hint in FIRST.items() if same(difference.got, first, 0, 1e-9))
             cause = next(known, cause)
+        if cause != ONE_LEFT:
+            cause = _mistake(answer) or cause
         if cause == Cause():
             if difference.expected != 2.0**40:
                 _expect_everywhere(answer)  # a smaller graph may show it
@@ -843,7 +856,75 @@ def backward(answer):
                 cause = "A graph may be deep, and a gradient large: do not cut anything off."
         raise wrong.because(cause) from None
     _expect_everywhere(answer)
-    return remark
+    return remark or LEFT_IN * _keeps_entries(answer)
+
+
+def _keeps_entries(answer):
+    """Return True if the answer has a local variable `ledger` and never takes an entry out of it."""
+    answer = underneath(answer)
+    code = getattr(answer, "__code__", None)
+    return (
+        "ledger" in getattr(code, "co_varnames", ())
+        and not names_in(answer) & {".pop", ".popitem", ".clear"}
+        and all(step.opname != "DELETE_SUBSCR" for step in dis.get_instructions(code))
+    )
+
+
+LEFT_IN = (
+    "The ledger keeps its entries, although the exercise takes g out of it. The sums are right, because each Value is visited "
+    "once. ledger.pop(value) returns the number and removes the entry, so that the ledger is empty at the end."
+)
+
+
+def _mistake(answer):
+    """Return the hint for a common mistake in the loop over the inputs, or "" if it is none of them.
+
+    The gradients that the answer gives are compared with those of each mistake, on a graph in which
+    every Value holds a gradient from before.
+    """
+
+    def gradients(walk):
+        reached = _newest_first(_reached(output := _of_one_and_three()[0]))
+        for k, value in enumerate(reached):
+            value.grad = 0.25 * k + 1.5
+        walk(output)
+        return tuple(value.grad for value in reached)
+
+    try:
+        got = gradients(answer)
+    except Exception:
+        return ""
+    return next(
+        (hint for wrong, hint in MISTAKES.items() if same(got, gradients(wrong), 0, 1e-9)), ""
+    )
+
+
+def _walk_that_sends(send):
+    """Return a backward pass that sends `send(value, x, g, local)`, which returns (gradient, next g)."""
+
+    def walk(output):
+        ledger = {output: 1.0}
+        for value in _newest_first(_reached(output)):
+            g = ledger.pop(value)
+            value.grad += g
+            for x, local in zip(value.inputs, value.locals):
+                sent, g = send(value, x, g, local)
+                ledger[x] = ledger.get(x, 0.0) + sent
+
+    return walk
+
+
+MISTAKES = {
+    _walk_that_sends(
+        lambda value, x, g, local: (x.grad * local, g)
+    ): "x.grad is the input's own gradient from before. Send the gradient of the visited value on, g: g * local.",
+    _walk_that_sends(
+        lambda value, x, g, local: (value.grad * local, g)
+    ): "value.grad also holds the gradients of earlier calls. Send g on, the gradient of this pass: g * local.",
+    _walk_that_sends(
+        lambda value, x, g, local: (g * local, g * local)
+    ): "g was overwritten inside the loop over the inputs, so the next input receives a wrong product. Keep g, and send g * local.",
+}
 
 
 def _expect_everywhere(answer):
@@ -956,6 +1037,7 @@ def _missing(key, output):
 
 # More than one slip ends so; the ledger begins right in the stub.
 NOTHING = "The .grad of every leaf stays 0. Is there a value.grad += g at each visit, before the loop over the inputs? (A leaf has none.) Does the ledger start as {output: 1.0}, and is the output visited first?"
+ONE_LEFT = "Exactly half at a value that is used twice: of its two contributions only the last is left. Add each contribution to the old entry of the input, ledger[x] = ledger.get(x, 0.0) + …"
 BACK = "The local gradients are in the wrong order: the first belongs to the first input."
 # What comes back from the path x = 1, y = 4, w = −3 of expect_engine, where (−3, −3, 5) is right.
 FIRST = {  # the gradients of x, y and w in the first graph -> the hint

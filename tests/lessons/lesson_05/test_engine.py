@@ -67,6 +67,20 @@ def order(output):
     assert dict(slow.rows)["but"] == lesson_05.QUADRATIC and "but" not in dict(fast.rows)
 
 
+def test_a_ledger_that_keeps_its_entries_is_right_with_a_remark():
+    exercise = EXERCISES["05.backward"]
+    pop = "ledger.pop(value)"
+    for code, kept in [
+        (exercise.solution, False),
+        (exercise.solution.replace(pop, "ledger.get(value, 0.0)"), True),
+        (exercise.solution.replace(pop, "ledger[value]"), True),
+        (exercise.solution.replace(pop, "ledger[value]\n        del ledger[value]"), False),
+    ]:
+        verdict = check("05.backward", exercise.answer(code))
+        assert verdict.status == "right"
+        assert (dict(verdict.rows).get("but") == lesson_05.LEFT_IN) == kept
+
+
 SOLVED = {name: EXERCISES[f"05.{name}"].solution for name in ("multiply", "order", "backward")}
 
 

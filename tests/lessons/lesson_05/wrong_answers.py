@@ -5,7 +5,12 @@ from answer_cases import cases
 from autograd_course.grading import edit
 from autograd_course.grading.causes import own
 from autograd_course.grading.rule_checks import FAULTS, engine
-from autograd_course.lessons.lesson_05.exercises import _newest_first, _paying, _reached
+from autograd_course.lessons.lesson_05.exercises import (
+    ONE_LEFT,
+    _newest_first,
+    _paying,
+    _reached,
+)
 
 LOCALS = "(y.data, x.data)"
 
@@ -202,7 +207,11 @@ cases(
         ),
         (_in_depth, "own: a comes before b which"),
         (lambda output: _in_depth_last(output, []), "own: Reverse your list"),
-        edit("value.number", "value.data", "own: z comes before L which"),
+        edit("value.number", "value.data", "own: sorted by the data of the Values"),
+        edit("value.number, reverse=True", "value.data", "own: sorted by the data of the Values"),
+        edit("seen.add(x)", "seen += x", "own: A set has no +="),
+        edit("seen.add(x)", "seen += {x}", "own: A set has no +="),
+        edit("value.number, reverse=True)", "value.number).reverse()", "nothing"),
         edit("value.number", "-value.number", "own: begins with the oldest"),
         edit("if x not in seen:", "if True:", "own: is in it 2 times"),
         edit(
@@ -405,9 +414,23 @@ cases(
     wrong=[
         *(
             (engine(fault).backward, own(FAULTS[fault]))
-            for fault in ("replaced", "=", "early", "kept", "seeded twice", "local")
+            for fault in ("replaced", "early", "kept", "seeded twice", "local")
         ),
-        edit("ledger.get(x, 0.0) + g * local", "g * local", own(FAULTS["="])),
+        (engine("=").backward, own(ONE_LEFT)),
+        edit("ledger.get(x, 0.0) + g * local", "g * local", own(ONE_LEFT)),
+        edit("ledger.get(x,", "ledger.get(value,", own(ONE_LEFT)),
+        edit("g * local", "x.grad * local", "own: own gradient from before"),
+        edit("g * local", "value.grad * local", "own: also holds the gradients of earlier calls"),
+        edit(
+            PAY,
+            "            g = g * local\n            ledger[x] = ledger.get(x, 0.0) + g",
+            "own: g was overwritten inside the loop",
+        ),
+        edit(
+            PAY,
+            "            g *= local\n            ledger[x] = ledger.get(x, 0.0) + g",
+            "own: g was overwritten inside the loop",
+        ),
         edit("value.grad += g", "value.grad = g", own(FAULTS["replaced"])),
         edit("1.0}", "0.0}", "own: value.grad += g"),
         edit("1.0}", "2.0}", "own: Exactly double. Does the ledger"),
@@ -596,6 +619,8 @@ cases(
         edit("value.grad += g", "value.grad = value.grad + g"),
         edit("ledger.get(x, 0.0) + g * local", "local * g + (ledger[x] if x in ledger else 0)"),
         edit("ledger.pop(value)", "ledger[value]"),
+        edit("ledger.pop(value)", "ledger.get(value, 0.0)"),
+        edit("g = ledger.pop(value)", "g = ledger[value]\n        del ledger[value]"),
         edit(
             "value.grad += g", "value.grad += g\n        if not value.inputs:\n            continue"
         ),
