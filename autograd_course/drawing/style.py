@@ -103,12 +103,15 @@ FITTING = (
     ".wide :is([text-anchor=end],[text-anchor=end] text){transform-origin:right!important}"
     ".wide :is(path,rect,circle,line,polyline){vector-effect:non-scaling-stroke}.whole{margin-left:0!important}}"
 )
-# In JupyterLab, whose lines of text are as long as its window is wide, and in whose dark theme comments are dim (these are as in
-# its theme of high contrast) and the arrow of a choice is black.
+# In JupyterLab, whose lines of text are as long as its window is wide, in whose narrow window choices overlap, and in whose dark
+# theme comments are dim (these are as in its theme of high contrast), the arrow of a choice is black and scroll bars are white.
 READING = (
+    ".widget-radio-box-horizontal{flex-wrap:wrap}.widget-radio-box-horizontal label{white-space:nowrap}"
+    ".widget-radio-box label{height:auto;min-height:20px}"
     ".jp-RenderedMarkdown :is(p,ul,ol,blockquote){max-width:42em}"
     ".jp-RenderedMarkdown details:not([open]){display:inline-block;margin-right:1.4em}"
-    "body[data-jp-theme-light=false]{--jp-mirror-editor-comment-color:#56acac}"
+    "body[data-jp-theme-light=false]{--jp-mirror-editor-comment-color:#56acac;"
+    "scrollbar-color:#8b9198 transparent}"
     "body[data-jp-theme-light=false] .widget-dropdown>select"
     "{appearance:auto;background-image:none;padding-right:2px}"
 )

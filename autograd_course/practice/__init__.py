@@ -212,7 +212,7 @@ class Gym(Panel):
                 self.fold,
                 self.words,
                 self.form,
-                widgets.HBox(self.buttons),
+                widgets.HBox(self.buttons, layout=ROW),
                 self.verdict,
             ],
             "",

@@ -206,6 +206,40 @@ def test_toggles_have_the_labels_of_their_choices(lesson):
         assert widget.evaluate(SHOWN)[1] == f"{side}, {n} at {float(h.replace('−', '-')):g}"
 
 
+@pytest.mark.parametrize("lesson", ["kit"], indirect=True)
+def test_choices_in_a_narrow_window(lesson):
+    """Regression: a radio button was below its label, and the button Reveal covered it."""
+    panel = dict(lesson.widgets())["predict"]
+    lesson.look(width=560)  # JupyterLab's list of files takes half of it
+    try:
+        boxes = panel.eval_on_selector_all(
+            ".widget-radio-box label",
+            """labels => labels.map(label => [label.firstChild, label.querySelector("input")].map(part => {
+                const range = document.createRange();
+                range.selectNode(part);
+                const {top, bottom} = range.getBoundingClientRect();
+                return (top + bottom) / 2;
+            }))""",
+        )
+        assert len(boxes) == 3 and all(abs(text - radio) < 4 for text, radio in boxes), boxes
+        button = panel.query_selector("button").bounding_box()
+        radios = [one.bounding_box() for one in panel.query_selector_all("[type=radio]")]
+        assert max(one["y"] + one["height"] for one in radios) <= button["y"]
+    finally:
+        lesson.look()
+
+
+@pytest.mark.parametrize("lesson", ["kit"], indirect=True)
+def test_scroll_bars_are_not_white_in_the_dark_theme(lesson):
+    color = "getComputedStyle(lab.scroller()).scrollbarColor"
+    assert lesson.page.evaluate(color) == "auto"
+    lesson.look(theme="Dark")
+    try:
+        assert lesson.page.evaluate(color) != "auto"
+    finally:
+        lesson.look()
+
+
 @every
 def test_sliders(lesson, record_property):
     times, often = {}, 6 if lesson.name == "kit" else 1  # further presses only measure time

@@ -432,7 +432,7 @@ def stacked_paths(w1, w2, w3, x, y, paths):
     )
     sums = svg("0 0 600 144", "".join(plot.parts), "\n".join(said[1:]))
     return Picture(
-        sums + drawn, "\n".join(said), says_all=True
+        beside(sums, drawn), "\n".join(said), says_all=True
     )  # the graph, which is high, scrolls in JupyterLab
 
 
