@@ -90,7 +90,8 @@ four cells. Further answers for the tests are in `tests/lessons/lesson_01/wrong_
 - For anything else, use `raise Wrong(tried, got, expected, hint)`. Each argument is text, and
   `hint` may be "". With `early=True`, it is shown even if another part of the answer is a stub.
 - A check may return a remark, such as "it fails on a deep graph". The verdict shows the remark
-  below "right", after the word "but".
+  below "right", after the word "but", and `yours_or_ours` then uses the solution. A remark that
+  does not matter to later cells is a `Note`, shown after the word "note".
 - `backward = yours_or_ours("05.backward", backward, order=order)` in a later cell returns the
   learner's answer if it is right, and otherwise that of the solution, so that the rest of the
   lesson runs.
@@ -132,7 +133,7 @@ from .rule_checks import expect_engine, expect_rule, of_engine, of_rule, outside
 from .locate_error import slip
 from .sandbox import MOST_PRINTED, Printed
 from .sentences import brief, formula, rows, sentence
-from .verdict import NotYet, Verdict, Wrong, not_run, shortened
+from .verdict import NotYet, Note, Verdict, Wrong, not_run, shortened
 
 LESSONS = Path(__file__).parents[1] / "lessons"
 EXERCISES = {}  # name -> Exercise
@@ -413,7 +414,8 @@ def check(name, answer):
         record.missed(name, sentence(cause), repr(verdict))
         return verdict
     record.solved(name)
-    return Verdict("right", ("", exercise.why), ("but", remark or ""))
+    label = "note" if isinstance(remark, Note) else "but"
+    return Verdict("right", ("", exercise.why), (label, remark or ""))
 
 
 def _tried(error):

@@ -47,7 +47,7 @@ class Verdict:
 
     def _repr_html_(self):
         icon, line = self.ICONS[self.status]
-        plain = ("hint", "missing", "but", "look", "see")
+        plain = ("hint", "missing", "but", "note", "look", "see")
         lines = [
             (
                 (label, FAINT),
@@ -71,6 +71,10 @@ def _link(text):
     """Return an HTML link to the playground, which shows the gradients of the function in `text`."""
     address = f"playground.ipynb#{urlencode({'text': text})}"
     return f'<a href="{address}">the gradients of <code>{escape(text.splitlines()[-1])}</code> in the Playground</a>'
+
+
+class Note(str):
+    """Hold a remark on a right answer that has no limitation, so that the lesson uses the answer."""
 
 
 class Wrong(Exception):

@@ -8,7 +8,17 @@ import numpy as np
 from autograd_lib import Tensor
 
 from ...derivations import Step, derivation
-from ...grading import NotYet, Wrong, brief, exercise, expect, expect_engine, has_blank, returned
+from ...grading import (
+    Note,
+    NotYet,
+    Wrong,
+    brief,
+    exercise,
+    expect,
+    expect_engine,
+    has_blank,
+    returned,
+)
 from ...grading.causes import Cause, own
 from ...grading.inputs import thresholds_in_source
 from ...grading.rule_checks import DEEP, FAULTS, engine
@@ -856,7 +866,7 @@ def backward(answer):
                 cause = "A graph may be deep, and a gradient large: do not cut anything off."
         raise wrong.because(cause) from None
     _expect_everywhere(answer)
-    return remark or LEFT_IN * _keeps_entries(answer)
+    return remark or (LEFT_IN if _keeps_entries(answer) else "")
 
 
 def _keeps_entries(answer):
@@ -870,7 +880,7 @@ def _keeps_entries(answer):
     )
 
 
-LEFT_IN = (
+LEFT_IN = Note(
     "The ledger keeps its entries, although the exercise takes g out of it. The sums are right, because each Value is visited "
     "once. ledger.pop(value) returns the number and removes the entry, so that the ledger is empty at the end."
 )

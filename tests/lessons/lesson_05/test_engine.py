@@ -78,7 +78,8 @@ def test_a_ledger_that_keeps_its_entries_is_right_with_a_remark():
     ]:
         verdict = check("05.backward", exercise.answer(code))
         assert verdict.status == "right"
-        assert (dict(verdict.rows).get("but") == lesson_05.LEFT_IN) == kept
+        assert (dict(verdict.rows).get("note") == lesson_05.LEFT_IN) == kept
+        assert "but" not in dict(verdict.rows), "the lesson goes on with the learner's answer"
 
 
 SOLVED = {name: EXERCISES[f"05.{name}"].solution for name in ("multiply", "order", "backward")}
