@@ -1239,10 +1239,8 @@ derivation(
 prediction(
     "05.kept",
     question="""
-        Here is an engine without a ledger. Each call sets L's `.grad` to 1. Any other value adds each contribution
-        to its `.grad`. When its turn comes, the value multiplies its `.grad` by the local gradients and sends the results on. Take
-        $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. The first call gives x.grad = 12, which is right. Gradients accumulate, so after a
-        second call x.grad should be 24. What is it?""",
+        Take $c = x \\cdot x,\\ L = 3 \\cdot c$ at x = 2. A first call of `without_ledger(L)` gives c.grad = 3 and x.grad = 12,
+        which are right. Gradients accumulate, so after a second call x.grad should be 24. What is it?""",
     answer=36.0,
     reveal="""
         **36**, which is three times 12, although there were only two calls. After the first call, c still held a 3. The second call added
@@ -1269,6 +1267,6 @@ card(
         "So users come before inputs (a topological order in reverse). Newest first is such an order, because a value is made after its inputs.",
         "At each visit: take g out of the ledger, add g to .grad, and add g · local to the entry of each input.",
         "Accumulate: with = instead of +=, only the last contribution is left. Each backward pass starts with a new ledger.",
-        "Each value is visited once, so the cost is O(n) for n values, although there may be 2ⁿ paths.",
+        "Each value is visited once, so the multiplications and additions are O(n) for n doublings, although there are 2ⁿ paths.",
     ],
 )

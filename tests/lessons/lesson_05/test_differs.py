@@ -69,7 +69,7 @@ def test_the_lesson_names_these_changes_and_no_others():
     text = next(
         source
         for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-        if "**Where the library differs.**" in (source := "".join(cell["source"]))
+        if "## Differences from the library (optional)" in (source := "".join(cell["source"]))
     )
     rows = re.findall(r"^\| (?!your engine)(.+) \|$", text, re.MULTILINE)
     named = [word for row in rows for word in CHANGES if f"*{word}*" in row]

@@ -82,6 +82,42 @@ def test_a_ledger_that_keeps_its_entries_is_right_with_a_remark():
         assert "but" not in dict(verdict.rows), "the lesson goes on with the learner's answer"
 
 
+def test_the_engine_has_about_thirty_lines():
+    given = [engine.Value, engine.add]
+    lines = [len(inspect.getsource(one).strip().splitlines()) for one in given]
+    lines += [len(SOLVED[name].strip().splitlines()) for name in SOLVED]
+    assert 25 <= sum(lines) <= 35
+
+
+@pytest.mark.parametrize("values", [500, 5000, 50_000])
+def test_sorting_needs_about_log_n_comparisons_for_each_value(values):
+    class Number(int):
+        comparisons = 0
+
+        def __lt__(self, other):
+            Number.comparisons += 1
+            return int(self) < int(other)
+
+    rng, found = np.random.default_rng(0), [engine.Value(1.0)]
+    for _ in range(values):  # of two earlier Values each, so that they are not found in order
+        found.append(engine.add(*(found[i] for i in rng.integers(len(found), size=2))))
+    output = engine.add(found[-1], found[-2])
+    for i in rng.permutation(len(found))[: values // 2]:
+        output = engine.add(output, found[i])
+    stack, seen = [output], {output}
+    while stack:
+        fresh = set(stack.pop().inputs) - seen
+        seen |= fresh
+        stack += fresh
+    for value in seen:
+        value.number = Number(value.number)
+    scope = {}
+    exec(SOLVED["order"], scope)
+    scope["order"](output)
+    each = Number.comparisons / len(seen)
+    assert 0.6 < each / np.log2(len(seen)) < 1.1
+
+
 SOLVED = {name: EXERCISES[f"05.{name}"].solution for name in ("multiply", "order", "backward")}
 
 
