@@ -10,7 +10,7 @@ from ...drawing.formatting import number
 from ...drawing.picture import Picture, svg
 
 LONGEST = 4 * np.pi  # four periods of the wave
-UNIT = 13  # px of width for a gradient of length 1
+UNIT = 13  # px of height for a gradient of length 1
 BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -40,17 +40,17 @@ def asked(x, y):
 
 
 def turning(h, n):
-    """Draw a point on a circle, rotated by 2h at each of n steps, and beside it the point's heights over x.
+    """Draw a point on a circle, rotated by 2h at each of n steps, and beside it the point's heights as a function of x.
 
     If the heights do not fit into the plot, only the steps that fit are drawn. A square marks the
     next height, computed from the last two heights by the rule of two terms.
     """
     fit = int(LONGEST / h) - 1
-    full = f"; {fit} steps fit" if n > fit else ""
+    full = f"only {fit} steps fit here" if n > fit else ""
     n = min(n, fit)
     x = h * np.arange(n + 1)
     y = np.sin(x) * np.cos(x)
-    wave = _wave((222, 40, 330, 190), title=f"height: {number(np.pi / h)} samples per period{full}")
+    wave = _wave((222, 40, 330, 190), title=f"height: {number(np.pi / h)} samples per period")
     fine = np.linspace(0, LONGEST, 400)
     wave.line(fine, np.sin(fine) * np.cos(fine), style.LINE, 1)
     face = Axes((8, 40, 190, 190), (-0.65, 0.65), (-0.65, 0.65))
@@ -73,8 +73,10 @@ def turning(h, n):
     text = [
         f"step {n}, x = {number(x[-1])}: the point is at ({number(round(hand, 10))}, {number(round(y[-1], 10))}), "
         "and its height is the value",
-        f"each step rotates it by 2h = {number(2 * h)}: {number(np.pi / h)} samples per period{full}",
+        f"each step rotates it by 2h = {number(2 * h)}: {number(np.pi / h)} samples per period{full and '; ' + full}",
     ]
+    if full:
+        wave.words(552, 292, full, anchor="end", size=13)
     if n:
         following = 2 * np.cos(2 * h) * y[-1] - y[-2]
         wave.dot(x[-1] + h, following, style.INK, style.PAPER, square=True, size=6)
@@ -91,24 +93,24 @@ def turning(h, n):
 
 
 def unrolled(rho, gradients):
-    """Draw the graph of many equal steps that share one matrix, with its backward arrows.
+    """Draw the graph of many equal steps that share one matrix, with the gradients between them.
 
-    The width of each arrow shows the length of the gradient. Below the graph, the length of the
+    The height of each bar shows the length of the gradient. Below the graph, the length of the
     gradient at each step is plotted on a logarithmic scale, with a dashed line for powers of `rho`,
     the spectral radius of the matrix. `gradients` has one row for each state, beginning with the
     state before the first step.
     """
     n, lengths = len(gradients) - 1, np.sqrt(np.sum(np.square(gradients), axis=1))
     chart = Axes((60, 290, 430, 130), (0, n), (-4, 4.5))
-    row, widest = 150, 96
+    row, tallest = 150, 96
     parts = [f'<rect x="140" y="8" width="270" height="30" rx="5" fill="{style.GROUND}"/>']
     for k in range(1, n + 1):
         left, right = chart.at(k - 1, 0)[0], chart.at(k, 0)[0]
-        width = UNIT * lengths[k - 1]
+        height = UNIT * lengths[k - 1]
         parts.append(
-            f'<path d="M275 38L{(left + right) / 2:.1f} {row - 4 - min(width, widest) / 2:.1f}" stroke="{style.LINE}" '
+            f'<path d="M275 38L{(left + right) / 2:.1f} {row - 4 - min(height, tallest) / 2:.1f}" stroke="{style.LINE}" '
             f'stroke-width="0.5"/><path d="M{left + 1:.1f} {row}H{right - 1:.1f}" stroke="{style.GRADIENT}" '
-            f'stroke-width="{min(width, widest):.3f}"/>'
+            f'stroke-width="{min(height, tallest):.3f}"/>'
         )
     for k in range(n + 1):
         px = chart.at(k, 0)[0]
@@ -127,14 +129,14 @@ def unrolled(rho, gradients):
         chart.words(px, 222, f"s{_below(k)}", style.VALUE, size=13)
         chart.words(px, 242, number(lengths[k], 2), style.GRADIENT, size=13)
         text.append(f"at s{_below(k)}: {number(lengths[k], 2)}")
-    if UNIT * lengths.max() > widest:
-        text.append("the widest arrows are cut off: wider than the picture")
-        chart.words(8, 56, "the widest: cut off", style.GRADIENT, "start", 13)
+    if UNIT * lengths.max() > tallest:
+        text.append("the tallest bars are cut off: taller than the picture")
+        chart.words(8, 56, "the tallest are cut off", style.GRADIENT, "start", 13)
     chart.frame(
         [(k, str(k)) for k in range(0, n + 1, 10)],
         decades(-4, 4, 2),
         "step",
-        "the gradient's length; dashed: by ρ alone",
+        "length of the gradient; dashed: ρ to the number of steps",
     )
     chart.line([0, n], [n * np.log10(rho), 0], dash="6 4")
     for k in range(0, n + 1, 5):
@@ -157,9 +159,9 @@ def cliff(runs, step):
         [(r, number(r)) for r in (0.8, 0.9, 1.0, 1.1)],
         decades(-6, 5, 2),
         "ρ",
-        f"the loss over ρ after step {step}; from line to line × 100",
+        f"loss as a function of ρ, after step {step} (each line: × 100)",
     )
-    fine = np.linspace(*plot.x, 841)  # ρ = 1 among them, the bottom of the ditch
+    fine = np.linspace(*plot.x, 841)  # ρ = 1 among them, the bottom of the notch
     plot.line(fine, np.log10(np.maximum((fine**50 - 1) ** 2 / 8, 1e-6)), style.LINE, 2.5)
     text = [f"after step {step}"]
     for (name, path), square, fill in zip(runs.items(), (False, True), (style.INK, "none")):
@@ -234,6 +236,8 @@ def continued(known, truth, network, rule):
 def gradient_sizes(named, limits=None):
     """Draw the typical size of each gradient, the root of the mean of g², as a dot on a logarithmic scale.
 
+    Each row names its gradient, with its shape unless all gradients have the same shape.
+
     Parameters
     ----------
     named : dict of str to array, or Module
@@ -245,6 +249,7 @@ def gradient_sizes(named, limits=None):
     if hasattr(named, "named_parameters"):
         named = {name: p.grad for name, p in named.named_parameters()}
     sizes, rows = {}, []
+    same_shape = len({np.shape(g) for g in named.values() if g is not None}) == 1
     for name, g in named.items():
         sizes[name] = 0.0 if g is None else float(np.sqrt(np.mean(np.square(g, dtype=float))))
         words = (
@@ -254,7 +259,7 @@ def gradient_sizes(named, limits=None):
             if sizes[name] == 0
             else number(float(f"{sizes[name]:.2g}"))
         )
-        rows.append((name, "" if g is None else f" {np.shape(g)}", words))
+        rows.append((name, "" if g is None or same_shape else f" {np.shape(g)}", words))
     seen = [size for size in sizes.values() if 0 < size < np.inf]
     low, high = (
         np.log10(limits)
