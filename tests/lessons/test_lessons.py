@@ -284,12 +284,14 @@ def test_the_announced_minutes_are_within_15_percent_of_those_of_both_readers():
 
 
 # The minutes, without optional parts, that a daily user of PyTorch needed: 29 November 2026, and for
-# 00, 02, 04 and 07 30 November. If a lesson's first cell tells this reader what to read, only that
-# was read. In 04 that was READ_IN_04, three parts: 37 minutes with every folded text opened, and
-# about 31 with all of it closed.
+# 00, 02, 04, 07 and 13 30 November. If a lesson's first cell tells this reader what to read, only
+# that was read. In 04 that was READ_IN_04, three parts: 37 minutes with every folded text opened,
+# and about 31 with all of it closed. In 13 it was READ_IN_13: part 1, gradient clipping, and the
+# last cell.
 WALKED_WITH_PYTORCH = {"00": 18, "01": 56, "02": 37, "03": 57, "04": 37, "05": 66, "06": 59}
-WALKED_WITH_PYTORCH |= {"07": 50, "08": 54, "09": 51, "10": 57, "11": 46, "21": 48}
+WALKED_WITH_PYTORCH |= {"07": 50, "08": 54, "09": 51, "10": 57, "11": 46, "13": 45, "21": 48}
 READ_IN_04 = Load(713, 33, 2, 9, 5)
+READ_IN_13 = Load(1303, 68, 3, 13, 2, 3)
 MEASURING_IN_00 = 25  # minutes, if the second optional exercise is measured
 
 
@@ -324,15 +326,24 @@ def test_a_user_of_pytorch_needs_about_three_fifths_of_the_announced_minutes():
     assert takes == [(str(WALKED_WITH_PYTORCH["00"]), str(MEASURING_IN_00))]
 
 
-def test_a_user_of_pytorch_needs_the_announced_minutes_for_three_parts_of_lesson_04():
-    """The load of the three parts is read at the pace of the reader who walked them."""
-    every = nbformat.read(LESSONS["04"], as_version=4).cells
+PARTS_IN_04 = ("### Saturation", "### Square root", "## Functions with kinks", "## sin, cos")
+PARTS_IN_04 += ("## A nan gradient", "## Summary card")
+PARTS_IN_13 = ("# Remember a sequence", "*A good place to stop")
+PARTS_IN_13 += ("## Gradient clipping", "## The exact rule")
+
+
+@pytest.mark.parametrize(
+    "lesson, starts, read", [("04", PARTS_IN_04, READ_IN_04), ("13", PARTS_IN_13, READ_IN_13)]
+)
+def test_a_user_of_pytorch_needs_the_announced_minutes_for_parts_of_a_lesson(lesson, starts, read):
+    """The load of these parts is read at the pace of the reader who walked them."""
+    every = nbformat.read(LESSONS[lesson], as_version=4).cells
     said = re.findall(r"use PyTorch daily.*That takes about (\d+) minutes", every[0].source)
-    starts = ("### Saturation", "### Square root", "## Functions with kinks", "## sin, cos")
-    starts += ("## A nan gradient", "## Summary card")
     at = [next(i for i, cell in enumerate(every) if cell.source.startswith(s)) for s in starts]
     parts = [load(every[i:j], False).minutes for i, j in zip(at[::2], at[1::2])]
-    needed = sum(parts) * WALKED_WITH_PYTORCH["04"] / READ_IN_04.minutes
+    if lesson == "13":
+        parts.append(load(every[-1:], False).minutes)
+    needed = sum(parts) * WALKED_WITH_PYTORCH[lesson] / read.minutes
     assert [len(said), len(parts)] == [1, 3] and abs(int(said[0]) - needed) < 3
 
 

@@ -70,8 +70,8 @@ prediction(
         Now the gradient is clipped, with c = 1. Which of the two runs converges to 1?""",
     answer="only from 1.1",
     choices=["from both", "only from 1.1", "only from 0.8", "from neither"],
-    reveal="""**Only the run from 1.1.** Here the gradient is too long, but it has the right sign, so it is enough to
-        shorten it. In the run from 0.8 the gradients are shorter than c. So nothing is clipped, and the run is the same to the last
+    reveal="""**Only the run from 1.1.** Its gradient has the right sign and is only too long, so shortening it is
+        enough. In the run from 0.8 the gradients are shorter than c. So nothing is clipped, and the run is the same to the last
         digit.""",
 )
 
@@ -81,7 +81,7 @@ card(
         "A recurrent network passes a state on from step to step, with the same weights at each step.",
         "Backpropagation through time is the ordinary backward pass of the unrolled graph.",
         "If a weight is used n times, its gradient is the sum over the n uses.",
-        "If every step multiplies lengths by ρ, n steps multiply a gradient by ρⁿ: below 1 it vanishes, above 1 it explodes.",
+        "If every step multiplies lengths by ρ, n steps multiply the length of a gradient by ρⁿ. For ρ below 1 it vanishes, above 1 it explodes.",
         "Gradient clipping by one norm over all weights keeps the direction. It does not help against vanishing gradients.",
         "Compare a network with a baseline: y[n+1] = 2cos(0.2)·y[n] − y[n−1] is exact, without any training.",
     ],
@@ -199,7 +199,8 @@ def _states(w, start, steps):
     question="""
         Now each step also has a tanh: $s_k = \\tanh(w \\cdot s_{k-1})$. `states` is the list $s_0, s_1, \\ldots, s_n$,
         and g is the gradient of the last one. Fill in the three blanks, so that the function returns the gradient of w. (The loop
-        runs backwards: k goes from n down to 1.)""",
+        runs backwards: k goes from n down to 1. In each pass, g is first the gradient of $s_k$, then of the product, and then of
+        $s_{k-1}$.)""",
     stub="""
         def gradient_of_w(w, states, g):
             total = 0.0
@@ -225,7 +226,7 @@ def _states(w, start, steps):
                 total = total + g * states[k - 1]
                 g = g * w
             return total""",
-    explained="Three rules that you have known since lesson 04, in a loop: this is backpropagation through time.",
+    explained="Three rules from lessons 03 and 04, in a loop: this is backpropagation through time.",
     why="This is the whole of backpropagation through time. The engine does the same with its ordinary backward pass.",
     mistakes=[
         edit(
