@@ -25,8 +25,9 @@ MAX_PROGRAMS = 16  # for the same Modules; if more are needed, a number changes 
 class compile:
     """Record one call of `f` as a program of NumPy calls, and run the program in later calls.
 
-    A program contains the operations recorded in one call. Arguments and Tensors are read at every
-    call; everything else that Python computed during the recorded call is a constant.
+    A program contains the operations recorded in one call. At every call it reads the arrays, floats
+    and Tensors among the arguments, and the data of each other Tensor that `f` used; ints and strings
+    among the arguments are compared. Everything else that Python computed is a constant.
 
     Parameters
     ----------
@@ -37,7 +38,8 @@ class compile:
     check : bool, default False
         Also run `f` at every call, and raise an error if a result differs from that of the program
         by more than rounding. Use this if you are not sure whether `f` reads something that the
-        program treats as a constant.
+        program treats as a constant. A gradient that `backward` computes later is not compared: to
+        check gradients, compile `value_and_grad(f)`.
 
     Attributes
     ----------
@@ -217,7 +219,7 @@ class compile:
         if not same:
             raise RuntimeError(
                 f"compile: for {path} of {self.__name__} the program returns {result!r:.80}, but the "
-                f"function returns {expected!r:.80}. The function reads something that is "
-                "neither an argument nor a Tensor and that has changed since the program was "
-                "recorded; pass it as an argument"
+                f"function returns {expected!r:.80}. The function reads something that the program "
+                "does not and that has changed since it was recorded, such as a global number or a "
+                "name that refers to another Tensor now; pass it as an argument"
             )
