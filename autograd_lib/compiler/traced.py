@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import ops
 from ..operators import zero_gradient, zero_gradient_functions
-from ..rows import primitive
+from ..rows import elementwise
 from ..tape import Tensor
 
 PYTHON_NUMBERS = {int, float, bool}
@@ -76,14 +76,11 @@ ZERO_GRADIENT = {
     operator.invert: np.invert,
     round: np.round,
 }
+UNARY = {operator.neg, operator.invert, abs, round}  # all other operators have two arguments
 # An operator on two Python numbers returns a Python number, which promotes no dtype; a row returns
 # NumPy's. So the operators of a Traced that holds a Python number are rows of their own.
 PYTHON_ROWS = {
-    row: primitive(
-        function,
-        [None] * (n := 1 if function in {operator.neg, operator.invert, abs, round} else 2),
-        [None] * n,
-    )
+    row: elementwise(function, *[None] * (1 if function in UNARY else 2))
     for row, function in {
         ops.add: operator.add,
         ops.subtract: operator.sub,
