@@ -118,8 +118,10 @@ class Writer:
             text.append(f"    {memory} = {pool}.pop() if {pool} else (")
             text += [*(f"        {allocation}," for allocation in buffers.values()), "    )"]
         for node in written:
-            line = f"    {self.name_of(node, last)} = {self.expression(node, out.get(node.number))}"
-            is_first = first[node.origin.call] is node
+            is_first, is_last = (ends[node.origin.call] is node for ends in (first, last))
+            line = (
+                f"    {self.name_of(node, is_last)} = {self.expression(node, out.get(node.number))}"
+            )
             comment = node.origin.first_comment if is_first else node.origin.comment
             text.append(f"{line:<59} # {comment}" if comment else line)
         if buffers:
@@ -205,32 +207,24 @@ class Writer:
             and getattr(node.inputs[0], "op", None) is not ops.transpose
         )
 
-    def name_of(self, node, last=None):
+    def name_of(self, node, is_last=False):
         """Return the name of `node` in the source. The name is chosen at the first call.
 
         If a variable of the user holds `node`, its name is used. The last line in each call of a
-        rule computes the gradient of an input x of the row, `node.origin.of`, and is called g_x
-        if x has a name here. All other lines are called t1, t2, …
+        rule computes the gradient of an input of the row, `node.origin.of`, and is called g_x if
+        the input is called x. All other lines are called t1, t2, …
 
         Parameters
         ----------
         node : Traced
             An input or a line.
-        last : dict, optional
-            For the number of each call of a rule, the last line of the call. Must be passed when
-            `node` is written as a line.
+        is_last : bool, default False
+            True if `node` is the last line in a call of a rule.
         """
         if node.number not in self.named:
-            name, x = self.trace.names.get(node.number), node.origin.of
-            if (
-                not name
-                and last
-                and last[node.origin.call] is node
-                # x is None for a line of the user; a plain array for a constant argument of the row.
-                and isinstance(x, Traced)
-                and x.number in self.named
-            ):
-                name = f"g_{self.named[x.number]}"
+            # `of` is None for a line of the user, and an array for a constant argument of the row.
+            x = self.named.get(getattr(node.origin.of, "number", None)) if is_last else None
+            name = self.trace.names.get(node.number) or x and f"g_{x}"
             self.named[node.number] = self.unique_name(name) if name else self.numbered("t")
         return self.named[node.number]
 
