@@ -561,11 +561,10 @@ PARTS = {
         ],
         [
             (
-                "compiler/trace:OuterTransform compiler/trace:_StandIn compiler/trace:_refuse_grad compiler/trace:_rng_states",
+                "compiler/trace:_StandIn compiler/trace:_refuse_grad compiler/trace:_rng_states",
                 "20 What a program contains",
                 "In place of each Tensor argument, the function receives a stand-in whose "
-                "`.grad` cannot be read. Inside a `grad` that was already open, the function "
-                "itself runs. The states of the random generators show whether it drew numbers.",
+                "`.grad` cannot be read. The states of the random generators show whether it drew numbers.",
             ),
         ],
     ),
@@ -607,11 +606,12 @@ PARTS = {
                 "program, or records one if there is none, and runs it.",
             ),
             (
-                "compiler/signature:STATIC compiler/signature:leaf_signature compiler/signature:signature",
+                "compiler/signature:STATIC compiler/signature:leaf_signature compiler/signature:signature "
+                "compiler/signature:OuterTransform",
                 "20 What a program contains",
                 "The form of the arguments contains every shape, dtype, int, string and key. The "
                 "values of arrays, Tensors and floats are not part of it, because a program reads "
-                "them at each call.",
+                "them at each call. Inside a `grad` that was already open, the function itself runs.",
             ),
         ],
         [

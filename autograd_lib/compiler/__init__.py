@@ -16,8 +16,7 @@ from ..levels import is_recording
 from ..ops import NegativeClass
 from ..tape import Tensor, tracer
 from .program import Program
-from .signature import signature
-from .trace import OuterTransform
+from .signature import OuterTransform, signature
 
 MAX_PROGRAMS = 16  # for the same Modules; if more are needed, a number changes at every call
 
@@ -135,16 +134,16 @@ class compile:
         if tracer.get() is not None:  # this call is part of another compiled function
             return self.f(*args, **kwargs)
         leaves, modules = [], []
-        form = signature((args, kwargs), leaves, modules)
-        # What all calls of a program have in common. Under no_grad a program has no backward
-        # function, and nn.mode_changes counts the calls of train() and eval().
-        key = form, tuple(modules), is_recording(), nn.mode_changes
-        program = self.programs.get(key)
-        if program is None or not program.fits():
-            try:
-                program = self.programs[key] = self._record(key, leaves, args, kwargs)
-            except OuterTransform:  # the derivative that is being computed needs the calls of f
-                return self.f(*args, **kwargs)
+        try:
+            form = signature((args, kwargs), leaves, modules)
+            # What all calls of a program have in common. Under no_grad a program has no backward
+            # function, and nn.mode_changes counts the calls of train() and eval().
+            key = form, tuple(modules), is_recording(), nn.mode_changes
+            program = self.programs.get(key)
+            if program is None or not program.fits():
+                program = self.programs[key] = self._record(key, args, kwargs)
+        except OuterTransform:  # the derivative that is being computed needs the calls of f
+            return self.f(*args, **kwargs)
         self._last = program
         try:
             out = program.run(leaves)
@@ -163,13 +162,12 @@ class compile:
             self._compare("the result", out, self.f(*args, **kwargs))
         return out
 
-    def _record(self, key, leaves, args, kwargs):
+    def _record(self, key, args, kwargs):
         """Record the call of `f` with these arguments, and return its Program.
 
         The caller stores the program in `self.programs` under `key`. This method removes programs
         from `self.programs` that can no longer be used. Raise TypeError, before `f` is called, if
-        there are MAX_PROGRAMS other programs for the same Modules. `leaves` are those of the
-        arguments.
+        there are MAX_PROGRAMS other programs for the same Modules.
         """
         # Forget programs that cannot run again: those recorded before the last train() or eval(),
         # whose count is the last part of a key, and those of Modules that are gone.
@@ -180,10 +178,7 @@ class compile:
         }
         # Count the programs of the same Modules only: a loop may train many models, and each needs
         # its own. A program with this key does not fit any more and is replaced: it does not count.
-        # An argument of an outer transform needs no program, because Program raises OuterTransform.
-        if sum(
-            other[1] == key[1] and other != key for other in self.programs
-        ) >= MAX_PROGRAMS and not any(isinstance(x, Tensor) and x.level for x in leaves):
+        if sum(other[1] == key[1] and other != key for other in self.programs) >= MAX_PROGRAMS:
             raise TypeError(
                 f"compile: {self.__name__} already has the maximum of {MAX_PROGRAMS} programs; this call "
                 "needs another, because a shape, a dtype, an int or a string changes from call to call; "

@@ -34,8 +34,8 @@ class Program:
 
     def __init__(self, f, args, kwargs):
         trace = Trace(f, args, kwargs)
-        self.structure, self.closed = trace.structure, trace.closed
-        self._signatures = list(map(leaf_signature, self.closed))
+        self.structure = trace.structure
+        self.closed, self._signatures = trace.closed, trace.signatures
         # The functions compute arrays; `_outputs` makes Tensors of those that are Tensors in `f`.
         self._is_tensor = [isinstance(z, Tensor) and type(z) is not Traced for z in trace.outputs]
         results = [to_array(z) if isinstance(z, Tensor) else z for z in trace.outputs]

@@ -16,18 +16,28 @@ from ..tape import Tensor
 STATIC = {int, bool, str, bytes, type(None), type(...)}  # types of arguments compared by value
 
 
+class OuterTransform(BaseException):
+    """Raised if a compiled function reads a Tensor of a transform that was open before the call.
+
+    This class is a BaseException, so that an `except Exception` in the function does not catch it.
+    """
+
+
 def leaf_signature(x):
     """Return the properties of the leaf `x` that are the same in all calls that share a program.
 
-    For an array, these are the shape and the dtype; for a Tensor, also `requires_grad` and the
-    level; for a number, the type. Return None if `x` is not a leaf. An instance of a subclass of
-    ndarray is not a leaf, because its operators may differ from those of an array.
+    For an array, these are the shape and the dtype; for a Tensor, also `requires_grad`; for a
+    number, the type. Return None if `x` is not a leaf. An instance of a subclass of ndarray is not
+    a leaf, because its operators may differ from those of an array. Raise OuterTransform if `x` is
+    a Tensor of a transform: no program can read it.
     """
     kind = type(x)
     if kind is np.ndarray:
         return x.shape, x.dtype
     if isinstance(x, Tensor):
-        return x.shape, x.dtype, x._requires_grad, x.level  # of an outer transform, or 0
+        if x.level:
+            raise OuterTransform
+        return x.shape, x.dtype, x._requires_grad
     return kind if kind is float or isinstance(x, (np.number, np.bool_)) else None
 
 

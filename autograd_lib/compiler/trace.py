@@ -40,7 +40,7 @@ from ..rows import traced_in
 from ..tape import Tensor, leaf_gradients, match_input, new_tensor, to_array
 from ..values import as_array
 from .plan import UFUNCS, depends_on_values, is_user_op, memory_root
-from .signature import with_stand_ins
+from .signature import leaf_signature, with_stand_ins
 from .traced import PYTHON_NUMBERS, PYTHON_ROWS, Traced, mapped, value_of
 
 ENGINE = __name__.partition(".")[0]
@@ -56,13 +56,6 @@ NOTES = {
     tape.backward_pass.__code__: "the gradients of two paths are added",
     levels.call_recorded.__code__: "checkpoint: computed again",
 }
-
-
-class OuterTransform(BaseException):
-    """Raised if the recorded function reads a Tensor of a transform that was open before the call.
-
-    This class is a BaseException, so that an `except Exception` in the function does not catch it.
-    """
 
 
 def _refuse_grad(*_):
@@ -110,6 +103,8 @@ class Trace:
         The object that the function received for each input: a Traced, or a _StandIn that holds it.
     closed : list of Tensor
         The Tensors that the function read although they are not among its arguments.
+    signatures : list
+        The `leaf_signature` of each Tensor in `closed`.
     outputs : list
         The arrays, Tensors, numbers, strings and None that the function returned.
     structure : object
@@ -131,7 +126,7 @@ class Trace:
     def __init__(self, f, args, kwargs):
         self.level, self.grad_level, self.is_open = levels.new_level(), levels.new_level(), True
         self.is_recording = levels.is_recording()
-        self.inputs, self.stand_ins, self.closed, self.outputs = [], [], [], []
+        self.inputs, self.stand_ins, self.closed, self.signatures, self.outputs = [], [], [], [], []
         self.names, self.constant_names, self.originals, self.texts = {}, {}, {}, set()
         # `refused`; the numbers of the calls of rules; the origin of the lines that are added now.
         self.refused, self._rule_calls, self._origin = [], count(), NO_ORIGIN
@@ -206,12 +201,9 @@ class Trace:
     def _input(self, x, path=""):
         """Add an input with the value of `x`; return the object that the function receives for `x`.
 
-        `path` is the name of the argument in errors. Raise OuterTransform if `x` is a Tensor of a
-        transform that was open before the call.
+        `path` is the name of the argument in errors.
         """
         if isinstance(x, Tensor):
-            if x.level:
-                raise OuterTransform
             node = self._traced(x._value)
             stand_in = new_tensor(_StandIn, node, self.grad_level)
             stand_in._requires_grad, stand_in.name = x._requires_grad, x.name
@@ -227,7 +219,8 @@ class Trace:
 
         For a Tensor that the function closes over, return an input of the program, which is added
         when the function uses the Tensor for the first time. Tensors that were made during the
-        recording stay as they are, except that a detached Tensor becomes a constant.
+        recording stay as they are, except that a detached Tensor becomes a constant. Raise
+        OuterTransform for a Tensor of a transform that was open before the call.
         """
         # Levels that the function opens are above this trace's; its own Traced are on it.
         if t.level > self.level or getattr(t, "trace", None) is self:
@@ -237,8 +230,9 @@ class Trace:
             # because what is computed from it must be one too.
             return new_tensor(_StandIn, t._value, self.grad_level).detach()
         if id(t) not in self._closed_inputs:
-            self._closed_inputs[id(t)] = self._input(t)
+            self.signatures.append(leaf_signature(t))
             self.closed.append(t)
+            self._closed_inputs[id(t)] = self._input(t)
         return self._closed_inputs[id(t)]
 
     def _output(self, x):

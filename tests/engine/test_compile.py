@@ -2194,6 +2194,13 @@ def test_an_outer_transform_keeps_its_derivatives():
     )
 
 
+def test_under_an_outer_transform_other_arguments_are_not_checked():
+    f = ag.compile(lambda x, units: x * x * len(units))
+    assert ag.grad(lambda x: f(x, {1}))(3.0) == ag.grad(lambda x: f(units={1}, x=x))(3.0) == 6.0
+    with pytest.raises(TypeError, match=r"got args\[1\] of type set"):
+        f(3.0, {1})
+
+
 def test_names_that_python_normalises_to_one_name():
     """µ (U+00B5) and ｘ (U+FF58) are written as μ (U+03BC) and x in the source."""
 
