@@ -51,10 +51,10 @@ ENGINE = __name__.partition(".")[0]
 Origin = namedtuple("Origin", "call of first_comment comment")
 NO_ORIGIN = Origin(None, None, "", "")
 # From the code of a function of the engine that computes lines itself to the comment beside these
-# lines. In backward_pass this is the line `ledger[key] + gx`, the gradient of its variable `x`.
+# lines, and the name of the function's variable whose gradient they compute, or None.
 NOTES = {
-    tape.backward_pass.__code__: "the gradients of two paths are added",
-    levels.call_recorded.__code__: "checkpoint: computed again",
+    tape.backward_pass.__code__: ("the gradients of two paths are added", "x"),
+    levels.call_recorded.__code__: ("checkpoint: computed again", None),
 }
 
 
@@ -443,9 +443,14 @@ class Trace:
             Trace._record.__code__,
             tape.input_gradients.__code__,
         ):
-            if note := NOTES.get(frame.f_code):
-                of = getattr(frame.f_locals.get("x"), "_value", None)  # see NOTES
-                return Origin(next(self._rule_calls), of, note, note)
+            if frame.f_code in NOTES:
+                note, variable = NOTES[frame.f_code]
+                return Origin(
+                    call=next(self._rule_calls),
+                    of=getattr(frame.f_locals.get(variable), "_value", None),
+                    first_comment=note,
+                    comment=note,
+                )
             if frame.f_globals.get("__name__", "").partition(".")[0] != ENGINE:
                 users.append(frame)
             frame = frame.f_back
