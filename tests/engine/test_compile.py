@@ -2194,6 +2194,15 @@ def test_an_outer_transform_keeps_its_derivatives():
     )
 
 
+def test_a_program_reads_the_tensors_of_a_compiled_function_without_arguments():
+    w = ag.Tensor([2.0], requires_grad=True)
+    square = ag.compile(lambda: (w * w).sum())
+    f = ag.compile(lambda x: square() * x)
+    for value in (2.0, 3.0):
+        w.data = np.array([value])
+        same(f(10.0), 10 * square())
+
+
 def test_under_an_outer_transform_other_arguments_are_not_checked():
     f = ag.compile(lambda x, units: x * x * len(units))
     assert ag.grad(lambda x: f(x, {1}))(3.0) == ag.grad(lambda x: f(units={1}, x=x))(3.0) == 6.0
