@@ -218,13 +218,13 @@ def weights_and_gradients(frames, passes):
     sheet.words(538, 176, f"loss {loss:.3f}", anchor="end", size=16)
     labels = [number(1000 * float(f"{factor:.2g}")) for factor in factors]
     for unit in range(len(parts[0])):
-        sheet.words(64 + 136 * unit, 154, f"unit {unit + 1}", size=13)
-    # The arrow goes from the scans up to the gradients of unit 1.
+        sheet.words(64 + 136 * unit, 154, f"unit {unit}", size=13)
+    # The arrow goes from the scans up to the gradients of unit 1, the second unit.
     sheet.parts.append(
-        f'<path d="M64 322V302" stroke="{style.INK}" stroke-width="2"/>'
-        f'<path d="M64 292l7 12h-14z" fill="{style.INK}"/>'
+        f'<path d="M200 322V302" stroke="{style.INK}" stroke-width="2"/>'
+        f'<path d="M200 292l7 12h-14z" fill="{style.INK}"/>'
     )
-    sheet.words(80, 312, "added up, with all other scans", anchor="start", size=14)
+    sheet.words(216, 312, "added up, with all other scans", anchor="start", size=14)
     sheet.words(14, 344, "unit 1: extreme factors (in 1/1,000)", anchor="start", size=16)
     for k, (image, label) in enumerate(zip(scans, labels, strict=True)):
         sheet.parts.append(scan(image.reshape(8, 8), 14 + 136 * k, 356, 64))

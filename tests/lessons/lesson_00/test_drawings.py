@@ -7,6 +7,7 @@ import pytest
 from drawn import hard_to_read
 
 import autograd_lib as ag
+from autograd_course import digits
 from autograd_course.drawing import style
 from autograd_course.drawing.formatting import number
 from autograd_course.lessons.lesson_00.drawings import (
@@ -19,6 +20,7 @@ from autograd_course.lessons.lesson_00.drawings import (
 from autograd_course.lessons.lesson_00.exercises import hidden
 from autograd_course.lessons.lesson_20.tracer import trace
 from autograd_course.quiz.texts import PLACEMENT
+from autograd_lib import nn, optim
 from autograd_lib.nn.functional import cross_entropy
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -89,10 +91,10 @@ def test_weights_are_drawn_above_their_gradients_and_the_largest_scans():
     headings = [text.text for text in drawn(picture, "text")]
     assert headings[0].endswith("up to ±1") and headings[1].endswith("up to ±0.25")
     assert {"loss 0.500", "0.25 ×", "−0.1 ×"} < set(headings) and len(drawn(picture, "image")) == 2
-    assert headings.count("unit 1") == headings.count("unit 2") == 1
+    assert headings.count("unit 0") == headings.count("unit 1") == 1
     arrow = next(mark for mark in drawn(picture, "path") if mark.get("d").endswith("h-14z"))
     tip = [float(one) for one in arrow.get("d")[1:].split("l")[0].split()]
-    box = next(one for one in drawn(picture, "rect") if one.get("stroke") == style.GRADIENT)
+    _, box = [one for one in drawn(picture, "rect") if one.get("stroke") == style.GRADIENT]
     left, top, side = (float(box.get(name)) for name in ("x", "y", "width"))
     assert tip[0] == left + side / 2 and 0 < tip[1] - top - side < 8, "it points at unit 1"
     assert not hard_to_read(picture.html)
@@ -234,3 +236,46 @@ def test_answers_of_the_placement_questions():
             np.testing.assert_allclose(
                 value, question.answer, atol=question.tolerance or 1e-12, err_msg=question.question
             )
+
+
+def test_the_falls_that_hints_recognise():
+    """`00.fall` recognises a fall measured on the trained model, with gradients that were not
+    cleared, or on centred scans.
+    """
+    train_x, train_y, *_ = digits()
+
+    def network():
+        return nn.MLP([64, 32, 10], rng=0)
+
+    def train(model):
+        optimizer, rng = optim.Adam(model.parameters(), lr=0.005), np.random.default_rng(0)
+        for _ in range(20):
+            for batch in np.array_split(rng.permutation(len(train_x)), 45):
+                optimizer.zero_grad()
+                cross_entropy(model(train_x[batch]), train_y[batch]).backward()
+                optimizer.step()
+
+    def falls(model, scans=train_x):
+        """Return the fall of the loss after a step with c = 0.1, and what the gradients promise."""
+        before = cross_entropy(model(scans), train_y)
+        before.backward()
+        for p in model.parameters():
+            p.data = p.data - 0.1 * p.grad
+        after = cross_entropy(model(scans), train_y).item()
+        promised = 0.1 * sum(np.sum(p.grad**2) for p in model.parameters())
+        return before.item() - after, promised
+
+    trained = network()
+    train(trained)
+    numbers, gradients = trained.state_dict(), [p.grad for p in trained.parameters()]
+    assert falls(trained) == pytest.approx((0.00244, 0.00872), rel=0.04)
+    trained.load_state_dict(numbers)
+    trained.zero_grad()
+    assert falls(trained) == pytest.approx((0.00132, 0.00144), rel=0.04)
+    restarted = network()
+    for p, gradient in zip(restarted.parameters(), gradients, strict=True):
+        p.grad = gradient
+    assert falls(restarted)[0] == pytest.approx(0.00592, rel=0.04)
+    assert falls(network(), train_x - train_x.mean(axis=0)) == pytest.approx(
+        (0.0036, 0.0036), rel=0.04
+    )
