@@ -106,7 +106,7 @@ def broadcast_blocks(sign, pick=None, **arrays):
                 if blocks[name] is not None
                 else f" has shape {shape}"
             )
-            + (f", repeated {' and '.join(times)}" if times else "")
+            + (f", repeated {' and '.join(times)} of {formula}" if times else "")
         )
     right = _block(
         parts,

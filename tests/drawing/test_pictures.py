@@ -413,7 +413,7 @@ def test_broadcast_repeats_a_row():
     assert picture.text.splitlines() == [
         "x (2, 3) + b (3,) gives shape (2, 3)",
         "x = [[1, 2, 3], [4, 5, 6]]",
-        "b = [10, 20, 30], repeated 2 times along axis 0",
+        "b = [10, 20, 30], repeated 2 times along axis 0 of x + b",
         "x + b = [[11, 22, 33], [14, 25, 36]]",
         "b[1] reaches 2 cells of x + b: [0, 1], [1, 1]",
     ]
@@ -458,12 +458,12 @@ def test_shapes_alone():
     picture = broadcast_blocks("+", x=(2, 1, 3), b=(4, 1))
     assert picture.text.splitlines() == [
         "x (2, 1, 3) + b (4, 1) gives shape (2, 4, 3)",
-        "x has shape (2, 1, 3), repeated 4 times along axis 1",
-        "b has shape (4, 1), repeated 2 times along axis 0 and 3 times along axis 2",
+        "x has shape (2, 1, 3), repeated 4 times along axis 1 of x + b",
+        "b has shape (4, 1), repeated 2 times along axis 0 and 3 times along axis 2 of x + b",
     ]
     assert cells(picture) == 3 * 24 and cells(picture, **GHOST) == 18 + 20
     assert broadcast_blocks("+", x=(3, 1), b=()).text.endswith(
-        "b has shape (), repeated 3 times along axis 0"
+        "b has shape (), repeated 3 times along axis 0 of x + b"
     )
     with pytest.raises(ValueError, match="three axes"):
         broadcast_blocks("+", x=(2, 1, 3, 1), b=(4, 1))

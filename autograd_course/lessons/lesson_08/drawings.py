@@ -155,7 +155,7 @@ def follow(formula, f, x, entry):
             f'<path d="M{middle + way * 46} {y}l{-way * 12} -6v12z" fill="{colour}"/>'
         )
     name, brings = f"x{list(entry)}", number(gradient[entry])
-    said = [f"z = {formula}: {x.shape} becomes {z.shape}"]
+    said = [f"z = {formula}: {x.shape} becomes {z.shape}. g, of the shape of z, counts 1, 2, 3, …"]
     if reached.any():
         places = ", ".join(f"z{list(map(int, at))}" for at in np.argwhere(reached))
         terms = [
