@@ -103,7 +103,10 @@ def test_the_first_sentence_names_the_part_and_the_hint_the_repair(name, number,
 
 
 def test_no_sum_is_added_over_an_index_of_the_left_side():
-    """Summing 1/3 over j would give 1, but ∂z_i/∂x_ij has the index j."""
+    """Summing 1/3 over j would give 1, but ∂z_i/∂x_ij has the index j.
+
+    Summing it over k would also give 1. The hint names the rule of the mean instead.
+    """
     for name, typed in [("08.sum", "1/3"), ("08.mean", "1/6")]:
         assert "sum" not in judge(DERIVATIONS[name], 1, typed).message
 
@@ -137,7 +140,7 @@ def test_a_line_that_repeats_the_line_above_is_called_so():
 
 
 def test_an_index_that_is_left_free_is_needed_for_a_sum():
-    assert "No index is left" in judge(DERIVATIONS["08.sum"], 2, "sum(g)").message
+    assert "No index is left" in judge(DERIVATIONS["03.divide"], 2, "sum_m 1").message
     assert "no index n" in judge(DERIVATIONS["08.sum"], 0, "sum_n 1").message
     assert "index i of `A[i, k]`" in judge(DERIVATIONS["09.matmul"], 2, "sum_m g_mj A_ik").message
     nested = judge(DERIVATIONS["09.matmul"], 2, "sum_m sum_i g_mj A_ik").message

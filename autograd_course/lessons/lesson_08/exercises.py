@@ -51,10 +51,10 @@ prediction(
 
 derivation(
     "08.sum",
-    letters={"x": (2, 3), "g": (2,), "z[i]": "sum_j x[i,j]"},
-    sizes={"i": 2, "j": 3},
+    letters={"x": (2, 3), "g": (2,), "z[i]": "sum_k x[i,k]"},
+    sizes={"i": 2, "j": 3, "k": 3},
     steps=(
-        Step("z_i =", "sum_j x[i,j]", "the definition of the sum", indices="i", worked=True),
+        Step("z_i =", "sum_k x[i,k]", "the definition of the sum", indices="i", worked=True),
         Step(
             r"\frac{\partial z_i}{\partial x_{ij}} =",
             "1",
@@ -65,12 +65,13 @@ derivation(
                     "x[i,j]",
                     "That is the entry itself. If it rises by 1, how much does the sum rise?",
                 ),
-                ("sum_j x[i,j]", "That is the sum itself. How does it change with one entry?"),
+                ("sum_k x[i,k]", "That is the sum itself. How does it change with one entry?"),
                 (
                     "0",
                     "The entry is one of the terms of z[i]: if it rises, the sum rises by the same amount.",
                 ),
-                ("sum_j 1", "Only one of the three entries moves; the others are constants."),
+                ("sum_k 1", "Only one of the three entries moves; the others are constants."),
+                ("1/3", "That is the local gradient of a mean. Here nothing is divided."),
                 (
                     "g[i]",
                     "That is the upstream gradient, for the next line. This line asks for the local gradient.",
@@ -86,25 +87,26 @@ derivation(
             mistakes=(
                 ("1", "That is the local gradient. Multiply it by the upstream gradient."),
                 ("g[i] x[i,j]", "The local gradient is 1, not the entry: see the line above."),
+                ("g[i] / 3", "That is the rule of a mean. Here the local gradient is 1."),
                 (
-                    "sum_j g[i]",
-                    "There is no sum over j: the left side is the gradient of a single entry, which has only one path.",
+                    "sum_k g[i]",
+                    "There is no sum over the row: the left side is the gradient of a single entry, which has only one path.",
                 ),
                 ("sum_i g[i]", "The entry is in row i, so it reaches L through z[i] only."),
             ),
-            rivals=("paths add: one path for each j", "the product rule: both factors move"),
+            rivals=("paths add: one path for each k", "the product rule: both factors move"),
         ),
     ),
 )
 
 derivation(
     "08.mean",
-    letters={"x": (2, 3), "g": (2,), "n": "3", "z[i]": "(sum_j x[i,j]) / n"},
-    sizes={"i": 2, "j": 3},
+    letters={"x": (2, 3), "g": (2,), "n": "3", "z[i]": "(sum_k x[i,k]) / n"},
+    sizes={"i": 2, "j": 3, "k": 3},
     steps=(
         Step(
             "z_i =",
-            "(sum_j x[i,j]) / n",
+            "(sum_k x[i,k]) / n",
             "the definition of the mean",
             indices="i",
             worked=True,
@@ -133,7 +135,7 @@ derivation(
                     "g is the upstream gradient, for the next line. This line asks for the local gradient.",
                 ),
             ),
-            rivals=("the quotient rule: n moves with x", "paths add: one path for each j"),
+            rivals=("the quotient rule: n moves with x", "paths add: one path for each k"),
             worked=True,
         ),
         Step(
@@ -173,8 +175,8 @@ prediction(
 
 prediction(
     "08.repeats",
-    question="""Add three values to entries 0, 2 and 0 of an array: `out = np.zeros(3)`, and then `out[[0, 2, 0]] +=
-        np.array([100, 20, 3])`. What does out contain?""",
+    question="""This code is meant to add 100, 20 and 3 to entries 0, 2 and 0: `out = np.zeros(3)`, and then
+        `out[[0, 2, 0]] += np.array([100, 20, 3])`. What does out contain?""",
     answer=[3, 0, 20],
     reveal="""**[3, 0, 20]**. The 100 is lost, despite the `+=`. NumPy reads `out[[0, 2, 0]]` once, adds, and then writes: 100 to
         entry 0, 20 to entry 2, and 3 to entry 0. So the last value written to entry 0 is the one that stays.""",
@@ -212,6 +214,10 @@ _TO_COLUMN = [
     (
         lambda g: g.sum(axis=0, keepdims=True),
         "That sums each column of g. b is a column: along which axis was it copied?",
+    ),
+    (
+        lambda g: np.array([[6.0], [15.0]]),
+        "That is right only for the g of the picture. Add up each row of whichever g is passed.",
     ),
     (
         lambda g: g.sum(axis=1)[None, :],
@@ -302,8 +308,8 @@ _TO_NUMBER = [
     difficulty="easy",
     importance=3,
     question="""
-        $z = x + b$ again, but now b is a column, of shape (2, 1): one number for each row. Write its gradient. And what is the
-        gradient of b if b is a single number, of shape ()?""",
+        $z = x + b$ again, but now b is a column, of shape (2, 1): one number for each row. Write the gradient of
+        b. Then write it for a b that is a single number, of shape ().""",
     stub="""
         to_column = lambda g: ...       # (2, 3) -> (2, 1)
         to_number = lambda g: ...       # (2, 3) -> ()""",
@@ -317,7 +323,7 @@ _TO_NUMBER = [
     solution="""
         to_column = lambda g: g.sum(axis=1, keepdims=True)      # (2, 3) -> (2, 1)
         to_number = lambda g: g.sum()                           # (2, 3) -> ()""",
-    explained="Where b was copied along an axis, the backward pass sums g along the same axis.",
+    explained="Number the axes as in z. The backward pass sums g along each axis along which b was copied.",
     why="The sum runs along the axis of the copies. The shape of b tells you whether this axis stays, with length 1.",
     playground="""
         x = [[1, 2, 3], [4, 5, 6]]
@@ -391,7 +397,7 @@ _SUM = [
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(x.shape, restore(g, x, axis)),
-        "The array comes first, and then the shape: np.broadcast_to(a, shape).",
+        "The array comes first, and then the shape: np.broadcast_to(array, shape).",
     ),
     (
         lambda g, z, x, axis, keepdims: g,
@@ -436,6 +442,20 @@ _SUM = [
     ),
     (mean_x, "That is the rule of the mean: 1/n belongs to mean_x."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, 1), x.shape), _ONE_AXIS),
+    (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(g[:, None], x.shape),
+        "g[:, None] is right only for axis=1. restore(g, x, axis) is right for every axis.",
+    ),
+    *(
+        (
+            wrong,
+            "The third argument of restore is axis, not keepdims: restore(g, x, axis).",
+        )
+        for wrong in (
+            lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, keepdims), x.shape),
+            lambda g, z, x, axis, keepdims: restore(g, x, keepdims) * np.ones(x.shape),
+        )
+    ),
     (lambda g, z, x, axis, keepdims: g[:, None] * np.ones(x.shape), _ONE_AXIS),
     (lambda g, z, x, axis, keepdims: np.outer(g, np.ones(x.shape[1])), _ONE_AXIS),
     (lambda g, z, x, axis, keepdims: np.outer(g, np.ones(3)), _ONE_AXIS),
@@ -519,6 +539,23 @@ _MEAN = [
         "axis may be a tuple: then the mean is over several axes at once. " + _N,
     ),
     (
+        lambda g, z, x, axis, keepdims: (
+            sum_x(g, z, x, axis) / np.shape(x)[1 if axis is None else axis]
+        ),
+        "With axis=None, one mean is over all entries of x, not over one axis. " + _N,
+    ),
+    *(
+        (
+            wrong,
+            "g.mean() mixes the entries of g. An entry of x belongs to one mean: it receives the g of this mean, divided by n.",
+        )
+        for wrong in (
+            lambda g, z, x, axis, keepdims: np.mean(g),
+            lambda g, z, x, axis, keepdims: np.broadcast_to(np.mean(g), x.shape),
+            lambda g, z, x, axis, keepdims: sum_x(np.mean(g), z, x, axis),
+        )
+    ),
+    (
         lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis, keepdims=keepdims),
         "That has the shape of z. Each entry of x needs a gradient.",
     ),
@@ -543,10 +580,10 @@ _MEAN = [
     difficulty="medium",
     importance=3,
     question="""
-        Write both rules as the library defines them, for any axis. Start with x.sum(axis=1), as above; a single line then
-        covers all cases. The arguments axis and keepdims are those of the call: axis is one axis, a tuple of several, or None
-        if all entries were added. `restore` puts a lost axis back, with length 1, so that `np.broadcast_to(a, shape)` can copy
-        along it. (You do not need keepdims: `restore` can tell from g whether the axis is still there.)""",
+        Write both rules in one line each, for any axis. First make `x.sum(axis=1)` work. `axis` and `keepdims` are the arguments
+        of the forward call: `axis` is one axis, a tuple of several, or None if all entries were added. `restore(g, x, axis)` puts a
+        lost axis back, with length 1; then `np.broadcast_to(array, shape)` can copy along it. (It compares `g.ndim`, the number
+        of axes of g, with that of x, so you do not need `keepdims`.) `x.size` is the number of entries of x.""",
     stub="""
         def restore(g, x, axis):
             return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
@@ -554,8 +591,8 @@ _MEAN = [
         sum_x = lambda g, z, x, axis=None, keepdims=False: ...
         mean_x = lambda g, z, x, axis=None, keepdims=False: ...""",
     hints=[
-        "Take x of shape (2, 3) and axis=1. g has shape (2,), and `restore(g, x, axis)` has shape (2, 1). What shape must the gradient of x have? `np.broadcast_to` copies an array to this shape.",
-        "The mean is the sum divided by n. How many entries of x share one entry of z? `x.size / z.size`: size is the number of entries.",
+        "Take x of shape (2, 3) and axis=1. g has shape (2,), and `restore(g, x, axis)` has shape (2, 1): `np.expand_dims(g, 1)` adds an axis of length 1 as axis 1. What shape must the gradient of x have? `np.broadcast_to` copies an array to this shape.",
+        "The mean is the sum divided by n. How many entries of x share one entry of z? `x.size / z.size`.",
         (
             "Help: ValueError, could not be broadcast",
             "Shapes are compared from the right: (2,) does not fit (2, 3), but (2, 1) does.",
@@ -630,7 +667,7 @@ _wrong_T = ag.linear(np.transpose, lambda g, z, x: np.reshape(g, x.shape), name=
     solution="""
         lucky_x = np.ones((1, 3))""",
     explained="A single row becomes a single column, with its entries in the same order. So the wrong rule is right for every g.",
-    why="With one row or one column, a transpose cannot change the order of the entries. So check with axes that are longer than 1 and of different lengths, such as (2, 3).",
+    why="With one row or one column, a transpose cannot change the order of the entries. So check with axes that are longer than 1. Different lengths, such as (2, 3), also reveal a wrong shape.",
 )
 def lucky(answer):
     if isinstance(answer, tuple) and np.shape(answer) == (2,):
@@ -828,8 +865,8 @@ _JOIN_Y = [
     importance=1,
     question="""
         Write four rules. `np.reshape(x, shape)` keeps the entries in order, row by row: the n-th entry of x is the n-th entry of z.
-        `np.transpose(x)` of an array with two axes is `x.T`. And `np.concatenate([x, y])` puts the rows of y, if it has any, under
-        those of x: row k of x is row k of z, and row k of y is row `len(x) + k` of z. The first two have one rule each; the third has
+        `np.transpose(x)` of an array with two axes is `x.T`. And `np.concatenate([x, y])` puts the rows of y under those of
+        x (y may have no rows). `len(x)` is the number of rows of x: row k of x is row k of z, and row k of y is row `len(x) + k` of z. The first two have one rule each; the third has
         one rule for x and one for y. (The library also passes `axis`, here 0, and `starts`; you need neither.)""",
     stub="""
         reshape_x = lambda g, z, x, shape: ...
@@ -845,7 +882,7 @@ _JOIN_Y = [
         transpose_x = lambda g, z, x, axes=None: np.transpose(g)
         join_x = lambda g, z, x, y, axis, starts: g[:len(x)]
         join_y = lambda g, z, x, y, axis, starts: g[len(x):]""",
-    explained="""Each entry goes to one place, with local gradient 1, so its gradient is the entry of g at that place. In a
+    explained="""Each entry of x goes to exactly one place, with local gradient 1, so its gradient is the entry of g at that place. In a
         reshape, the n-th entry of x receives the n-th entry of g. In `concatenate`, row k of x receives row k of g, and row k of
         y receives row `len(x) + k`.""",
     why="The rule for an operation that only moves entries needs no arithmetic. It only moves each entry of g back.",
@@ -991,6 +1028,12 @@ def _from_the_front(g, index, shape):
     return out
 
 
+def _rows_from_the_front(g, index, shape):
+    return np.array(
+        [sum(a for a, row in zip(g, index) if row == place) for place in range(shape[0])]
+    )
+
+
 def _in_the_mean(g, index, shape):
     count = scattered(np.ones_like(g), index, shape)
     return scattered(g, index, shape) / np.where(count, count, 1)
@@ -1012,7 +1055,7 @@ def _in_the_mean(g, index, shape):
         "You need three lines: make an array of zeros with the shape of x, add g into it, and return it.",
         (
             "Help: I get None",
-            "`np.add.at` changes `out` in place and returns None. Return `out`, on a line of its own.",
+            "`np.add.at` changes `out` in place and returns None. Do not assign its result; return `out` on the next line.",
         ),
         (
             "Help: one entry is wrong",
@@ -1107,9 +1150,12 @@ def _in_the_mean(g, index, shape):
             lambda g, index, shape: np.zeros(shape),
             "There are only zeros: nothing was added into this array. Add into out, and return out.",
         ),
-        (
-            _from_the_front,
-            "An index may count from the end: −1 is the last place, and out[-1] is that place.",
+        *(
+            (
+                from_the_front,
+                "An index may count from the end: −1 is the last place, and out[-1] is that place.",
+            )
+            for from_the_front in (_from_the_front, _rows_from_the_front)
         ),
         (_ones, "g is missing: this counts how often each entry was read."),
         (
@@ -1168,5 +1214,5 @@ def scatter(answer):
             ),
         )
     except Wrong as wrong:
-        none = "Your function returned None. np.add.at changes out in place and returns None: return out, on a line of its own."
+        none = "Your function returned None. np.add.at changes out in place and returns None: do not assign or return its result. Return out."
         raise wrong.because(none if wrong.cause.kind == "nothing" else wrong.cause) from None
