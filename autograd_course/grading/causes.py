@@ -111,6 +111,8 @@ class Part:
         The part that differs inside this part, if this part consists of parts itself.
     name : str
         The learner's name for the part, or "".
+    noun : str
+        What the parts are: "array" if all of them are arrays, otherwise "number".
     """
 
     number: int
@@ -118,6 +120,7 @@ class Part:
     alone: bool
     inner: "Part | None" = None  # set if this part has parts itself
     name: str = ""  # the learner's name for it
+    noun: str = "number"
 
 
 @dataclass(frozen=True)

@@ -227,7 +227,10 @@ def _cause_in_parts(got, expected, args, rtol, atol, letters):
         cause = Cause("first entry", (list(entry),))
     if count == 1:
         return cause
-    return replace(cause, part=Part(wrong[0] + 1, count, len(wrong) == 1, cause.part))
+    noun = (
+        "array" if all(isinstance(one, np.ndarray) and one.ndim for one in expected) else "number"
+    )
+    return replace(cause, part=Part(wrong[0] + 1, count, len(wrong) == 1, cause.part, noun=noun))
 
 
 def _misshapen(have, want):

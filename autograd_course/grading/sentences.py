@@ -207,13 +207,14 @@ def _of_part(part, text):
     differs = (
         " differs."
         if part.alone
-        else " differs, and so does " + ("number 2." if part.count == 2 else "at least one other.")
+        else " differs, and so does "
+        + (f"{part.noun} 2." if part.count == 2 else "at least one other.")
     )
     return " ".join(
         filter(
             None,
             [
-                f"Number {part.number} of {part.count}{f', {part.name}.' if part.name else differs}",
+                f"{part.noun.capitalize()} {part.number} of {part.count}{f', {part.name}.' if part.name else differs}",
                 _of_part(part.inner, text),
                 others,
             ],

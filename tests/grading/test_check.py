@@ -584,6 +584,16 @@ def test_inside_a_pair_it_says_which_and_how(got, hint):
     assert hint in repr(check("99.two", got))
 
 
+def test_among_arrays_a_part_is_called_array():
+    @sample("99.arrays")
+    def arrays(answer):
+        expect(answer, [np.ones(2), np.eye(2)], tried="both")
+
+    assert "Array 1 of 2 differs, and so does array 2. Exactly half." in repr(
+        check("99.arrays", [np.ones(2) / 2, np.zeros((2, 2))])
+    )
+
+
 def test_a_single_part_is_not_numbered():
     @sample("99.alone")
     def alone(answer):

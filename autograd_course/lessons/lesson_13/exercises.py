@@ -162,7 +162,7 @@ def rule(answer):
         answer,
         _two(0.6),
         tried="the two factors of sin 3x, sampled every 0.2",
-        shown="two other numbers",
+        shown="the factor of the latest value, then that of the one before",
         hints=rule.mistakes,
         rtol=1e-4,
     )
@@ -280,6 +280,21 @@ def _states(w, start, steps):
         ),
         edit(
             "states[k] **",
+            "(w * states[k - 1]) **",
+            "w · states[k − 1] is the input of tanh. Its derivative is 1 − z², with its *output* z, which is states[k].",
+        ),
+        edit(
+            "states[k] **",
+            "w **",
+            "The derivative of tanh is 1 − z², with its output z. Here you square the weight w instead.",
+        ),
+        edit(
+            "(1 - states[k]",
+            "(1 + states[k]",
+            "There is a sign error in the derivative of tanh: it is 1 − z².",
+        ),
+        edit(
+            "states[k] **",
             "np.tanh(states[k]) **",
             "states[k] is already the output of tanh: do not apply tanh again.",
         ),
@@ -303,6 +318,27 @@ def _states(w, start, steps):
             "total * g",
             "The result is always 0. Add the contribution of each use to total: "
             "multiplied by 0, it is lost.",
+        ),
+        edit(
+            _ADD,
+            "total = total + g",
+            "You add g alone. The contribution of each use is g times the other factor of the product, which is a state.",
+        ),
+        edit(
+            _ADD,
+            "total = total + w * states[k - 1]",
+            "You add the product itself. The contribution of each use is g times the state; w is not a factor of it.",
+        ),
+        edit(
+            _TANH,
+            "g = (1 - states[k] ** 2) * w",
+            "The first line overwrites g, so the upstream gradient is lost: it is g times 1 − z². "
+            "The factor w belongs in the line for states[k - 1].",
+        ),
+        edit(
+            _ON,
+            "g = g * w * states[k - 1]",
+            "The gradient of a factor is g times the *other* factor only: for states[k - 1] that is w.",
         ),
         edit("1, 0, -1", "1, 1, -1", "The first step is missing: the loop must reach k = 1."),
         edit(
@@ -593,12 +629,49 @@ def _clip(gradients, max_norm):
             "The factor is upside down: gradients that are too long grow.",
         ),
         edit(
+            "    if norm <= max_norm:\n        return gradients\n",
+            "",
+            "(max_norm / norm)",
+            "min(1, norm / max_norm)",
+            "The fraction is upside down: the factor is the smaller of 1 and max_norm / norm.",
+        ),
+        edit(
+            "    if norm <= max_norm:\n        return gradients\n",
+            "",
+            "(max_norm / norm)",
+            "(min(1, max_norm) / norm)",
+            "The minimum is taken too early: first divide max_norm by norm, then take the smaller of this fraction and 1.",
+        ),
+        edit(
             f"np.sqrt({_ALL})", _ALL, "The square root is missing: that is the square of the norm."
         ),
         edit(
             f"np.sqrt({_ALL})",
             "sum(np.sum(np.abs(g)) for g in gradients)",
             "You add absolute values. The norm is the root of the sum of squares.",
+        ),
+        edit(
+            _ALL,
+            "sum(np.sum(np.abs(g)) for g in gradients)",
+            "There are absolute values under the root. Add squares: the norm is the root of the sum of squares.",
+        ),
+        *[
+            edit(
+                total,
+                "sum(np.sum(g) for g in gradients)",
+                "You add the entries without squaring them. The norm is the root of the sum of squares.",
+            )
+            for total in (_ALL, f"np.sqrt({_ALL})")
+        ],
+        edit(
+            f"np.sqrt({_ALL})",
+            "np.mean([np.sqrt(np.sum(g * g)) for g in gradients])",
+            "That is the mean of the arrays' norms. Add the squares of all arrays, then take one root.",
+        ),
+        edit(
+            _ALL,
+            "np.mean([np.sum(g * g) for g in gradients])",
+            "You take a mean over the arrays. The norm needs the sum over all of them.",
         ),
         edit(
             f"np.sqrt({_ALL})",
@@ -693,11 +766,14 @@ def _clip(gradients, max_norm):
             )
             for arrays in ("gradients", "np.concatenate(gradients)")
         ],
-        edit(
-            _ALL,
-            "sum(g * g for g in gradients)",
-            "Your norm is an array. `np.sum(g * g)` returns one number for each array.",
-        ),
+        *[
+            edit(
+                _ALL,
+                f"sum({squares} for g in gradients)",
+                "Your norm is an array. `np.sum(g * g)` returns one number for each array.",
+            )
+            for squares in ("g * g", "sum(g * g)")
+        ],
         edit(
             _ALL,
             "np.sum(gradients[0] * gradients[0])",

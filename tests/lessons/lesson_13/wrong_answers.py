@@ -41,7 +41,7 @@ def _by_identity():
 cases(
     "13.uses",
     wrong=[
-        (lambda w, states, g: 0.0, "mistake 17"),
+        (lambda w, states, g: 0.0, "mistake 20"),
         (lambda w, states, g: w and _uses(w, states, g), "right elsewhere | w = 0"),
         edit("total + g", "total + g / 50", "none"),
         edit("- 1, 0, -1", "- 1, max(0, len(states) - 21), -1", "right elsewhere"),
@@ -108,7 +108,6 @@ cases(
         ),
         (2.6, "not a function"),
         edit("max_norm / norm", "0.3", "factor in part 1"),
-        edit(_ALL, "sum(sum(g * g) for g in gradients)", "error: truth of an array"),
         edit(
             _SHORT,
             "for g in gradients:\n        g *= max_norm / norm\n    return gradients",
