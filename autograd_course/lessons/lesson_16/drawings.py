@@ -13,12 +13,23 @@ from ...widgets import graph
 CURVATURES = np.log2((0.25, 16))  # the limits of the dial
 
 
-def dial(run, step, last):
+def dial(runs, lr, step, last):
     """Draw a run of gradient descent up to `step`: the loss, and below it the largest curvature λmax beside 2/lr.
 
-    `run` is a Run of network.py. `step` must be one of the steps at which λmax was measured, and
-    `last` is the last step on the axes.
+    The losses of the other runs are drawn thin and grey, each with its learning rate beside its end.
+
+    Parameters
+    ----------
+    runs : dict
+        Maps learning rates to the Runs of network.py.
+    lr : float
+        The learning rate of the run that is drawn in full.
+    step : int
+        One of the steps at which λmax was measured.
+    last : int
+        The last step on the axes.
     """
+    run = runs[lr]
     losses, mark, curvature = run.losses[: step + 1], 2 / run.lr, run.curvatures[step]
     across = [(at, f"{at:g}") for at, _ in ticks(0, last, 8)]
     loss = f"loss {number(losses[-1])}"
@@ -30,16 +41,21 @@ def dial(run, step, last):
         across, decades(-2, 2, 1), "", f"{loss} after {counted(step, 'step')} at lr = {run.lr:g}"
     )
     heights = np.log10(np.clip(losses, 1e-2, 1e2))
-    above.line(
-        range(len(run.losses[: last + 1])),
-        np.log10(np.clip(run.losses[: last + 1], 1e-2, 1e2)),
-        style.LINE,
-        1,
-    )
+    curves = {
+        rate: np.log10(np.clip(other.losses[: last + 1], 1e-2, 1e2)) for rate, other in runs.items()
+    }
+    for curve in curves.values():
+        above.line(range(len(curve)), curve, style.LINE, 1)
     above.line(range(step + 1), heights, style.VALUE, 2.2)
     above.dot(step, heights[-1], style.VALUE, style.VALUE)
-    if step < last:
-        above.words(88, 176, "grey: still to come", style.FAINT, "start", 13, halo=True)
+    low = np.inf  # each label is at least 15 px above the one below it
+    for rate in sorted(curves, key=lambda rate: curves[rate][-1]):
+        right, low = above.box[0] + above.box[2], min(above.at(0, curves[rate][-1])[1], low - 15)
+        colour = style.VALUE if rate == lr else style.FAINT
+        above.words(right + 10, low + 5, f"lr {rate:g}", colour, "start", 13)
+    grey = ["later steps"] * (step < last) + ["other lr"] * (len(runs) > 1)
+    if grey:
+        above.words(88, 176, f"grey: {', '.join(grey)}", style.FAINT, "start", 13, halo=True)
 
     below = Axes((80, 250, 420, 170), (0, last), CURVATURES)
     (left, low), (right, py) = below.at(0, CURVATURES[0]), below.at(last, np.log2(mark))
@@ -67,6 +83,11 @@ def dial(run, step, last):
             side,
             f"so far: the loss between {number(min(losses))} and {number(max(losses))}, "
             f"the largest curvature between {lowest} and {highest}",
+            *(
+                f"at lr = {rate:g}: loss {number(other.losses[step])}"
+                for rate, other in runs.items()
+                if rate != lr
+            ),
         ]
     )
     return Picture(svg("0 0 560 466", "".join(above.parts + below.parts), text), text)
@@ -132,7 +153,7 @@ def bowl(H, angle, times=0):
     for _ in range(times):
         way.append(H @ way[-1] / np.linalg.norm(H @ way[-1]))
     v, image = way[-1], H @ way[-1]
-    curvature, at = v @ image, np.degrees(np.arctan2(v[1], v[0])) % 180
+    curvature, at = v @ image, np.degrees(np.arctan2(v[1], v[0]))
     off = np.degrees(np.arccos(np.clip(curvature / np.linalg.norm(image), -1, 1)))
     curvatures, axes = np.linalg.eigh(H)
 

@@ -46,6 +46,17 @@ prediction(
 )
 
 prediction(
+    "16.factor",
+    question="""
+        At the end of the run with lr = 0.5, λmax is 1.45. For which learning rate does a step multiply a small nudge along
+        the eigenvector of λmax by −2?""",
+    answer=3 / 1.45,
+    tolerance=0.05,
+    reveal="""**About 2.07**, which is 3/1.45: then 1 − lr · 1.45 = −2. The gap doubles and changes sides at every step, until it
+        is no longer small.""",
+)
+
+prediction(
     "16.cost",
     question="""
         The network has 2,410 weights, and its Hessian has 2,410 rows. How long does one product Hv take, compared with one
@@ -75,18 +86,19 @@ prediction(
     answer="below the threshold",
     choices=["far above the threshold", "just above the threshold", "below the threshold"],
     reveal="""**Below the threshold**, at this start and at nine others that we tried. Where the gradient is 0 and λmax is
-        above the threshold, a small nudge along its eigenvector grows with every step. So no run here converged to
+        above the threshold, a nudge along its eigenvector grows as long as it is small. No run here converged to
         such a point.""",
 )
 
 card(
     "16",
     [
-        "A rule consists of rows of the table, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
+        "Rules are written with rows of the table, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
         "H is the Jacobian of the gradient. Hv is the directional derivative of the gradient along v: jvp of grad, or grad of ⟨grad, v⟩.",
         "Hv costs a few gradients, whatever the number of weights. H itself need not be stored.",
-        "⟨v, Hv⟩ is the curvature along v, if v has length 1. v ← Hv, scaled to length 1 each time, turns to the largest |λ|.",
-        "Near a stationary point, a step multiplies a small nudge along an eigenvector by 1 − lr·λ. With λ above 2/lr it grows.",
+        "⟨v, Hv⟩ is the curvature along v, if v has length 1. v ← Hv, scaled to length 1 each time, turns towards an eigenvector with the largest |λ|.",
+        "Near a stationary point, a step multiplies a small nudge along an eigenvector by about 1 − lr·λ. With λ < 0 or λ > 2/lr "
+        "it grows as long as it is small.",
         "Newton's step, −slope/curvature, leads to where the tangent parabola has slope 0: to its top, if it opens downward.",
     ],
 )
@@ -116,6 +128,9 @@ def cubes(w):
 
 
 _GRADS = "ag.grad(f)(w) * v"
+_VECTORS = (
+    "{} is the inner product of two vectors, but w and v may have any shape. Use *, and np.sum."
+)
 _NUMBER = (
     "ag.grad needs a scalar, but the gradient is an array. ⟨gradient, v⟩ is a scalar: np.sum over the "
     "products."
@@ -146,7 +161,7 @@ _NUMBER = (
         def hvp(f, w, v):
             return ag.grad(lambda w: np.sum(ag.grad(f)(w) * v))(w)""",
     explained="The inner `ag.grad` is a function of w like any other. The outer one differentiates through it.",
-    why="The derivative of one scalar of the gradient is H times v, and no matrix was built.",
+    why="The gradient of the scalar ⟨gradient, v⟩ is Hv, and no matrix was built.",
     mistakes=[
         (
             lambda f, w, v: np.sum(ag.grad(f)(w) * v),
@@ -185,6 +200,10 @@ _NUMBER = (
         (
             lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * w))(w),
             "Your function multiplies by w instead of v.",
+        ),
+        (
+            lambda f, w, v: ag.grad(lambda w: np.sum(ag.grad(f)(w) * w))(v),
+            "w and v are swapped in two places: multiply the gradient by v, and evaluate the outer grad at w.",
         ),
         (
             lambda f, w, v: ag.grad(lambda v: np.sum(ag.grad(f)(w) * v))(v),
@@ -285,10 +304,19 @@ _NUMBER = (
             "@ is the matrix product, which does not fit (2, 3) and (2, 3). Multiply entry by entry with *, then use np.sum.",
         ),
         printed(_hvp),
+        *[
+            edit("np.sum(ag.grad(f)(w) * v)", product, _VECTORS.format(name))
+            for name, product in [
+                ("@", "ag.grad(f)(w) @ v"),
+                ("@", "v.T @ ag.grad(f)(w)"),
+                ("np.dot", "np.dot(ag.grad(f)(w), v)"),
+            ]
+        ],
         edit(
             "np.sum(ag.grad(f)(w) * v)",
-            "ag.grad(f)(w) @ v",
-            "@ is the inner product of two vectors, but w and v may have any shape. Use *, and np.sum.",
+            "np.inner(ag.grad(f)(w), v)",
+            "np.inner has no rule in the table. The inner product ⟨gradient, v⟩ is np.sum(gradient * v), "
+            "for arrays of any shape.",
         ),
     ],
 )
@@ -417,7 +445,7 @@ _ENDS = (
         "`np.linalg.norm(v)` is the length of v, whatever its shape. ⟨v, Hv⟩ is `np.sum(v * Hv)`.",
         (
             "Help: nan, or inf",
-            "v grows with every product. Divide it by its length every time, not only the first time.",
+            "v can grow or shrink with every product. Divide it by its length every time, not only the first time.",
         ),
     ],
     solution="""
@@ -450,6 +478,13 @@ _ENDS = (
             _UNIT,
             "v = v / np.linalg.norm(v, axis=-1, keepdims=True)",
             "Now each row has length 1, but v as a whole does not. Use np.linalg.norm(v) without an axis.",
+        ),
+        edit(
+            _UNIT,
+            "pass",
+            "v = Hv",
+            "v = Hv / np.linalg.norm(Hv)",
+            "The first v does not have length 1 either: scale v before the product, not after it.",
         ),
         edit("v = Hv", "v = Hv; w = w - 0.1 * v", "w stays where it is: only v turns."),
         edit(
@@ -611,8 +646,8 @@ _ENDS = (
         ),
         (
             lambda f, w, v, steps: np.linalg.eigvalsh(ag.hessian(f)(w).reshape(w.size, w.size))[-1],
-            "That is the largest λ. Many products would lead to the largest |λ|, and a few do not get there: return the "
-            "⟨v, Hv⟩ that you recorded last.",
+            "That builds H and finds its largest λ. Many products would lead to the largest |λ|, but `steps` products "
+            "do not get there: return the last ⟨v, Hv⟩.",
         ),
         (
             lambda f, w, v, steps: max(
@@ -620,6 +655,14 @@ _ENDS = (
             ),
             _ENDS,
         ),
+        *[
+            (
+                lambda f, w, v, steps, pick=pick: pick(np.linalg.eigvalsh(ag.hessian(f)(w))),
+                "That builds H and finds its largest eigenvalue. Use ag.hvp, without H. After `steps` products v is still "
+                "turning: return the last ⟨v, Hv⟩.",
+            )
+            for pick in (np.max, lambda λ: λ[-1], lambda λ: max(λ, key=abs))
+        ],
         edit(
             "return curvature",
             "return max(curvature, 0)",
@@ -728,7 +771,7 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
 @exercise(
     "16.downhill",
     minutes=3,
-    difficulty="medium",
+    difficulty="optional",
     importance=1,
     question="""
         Correct the sign of Newton's method. Write `downhill(f, x)`: it takes one step that is as long as Newton's but always
@@ -764,6 +807,23 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
             "return x - slope / abs(curvature)",
             "new = x - slope / curvature\n    return new if f(new) < f(x) else x + slope / curvature",
             "The slope determines the direction. Do not compute the loss where the step lands: a step against the slope may go too far.",
+        ),
+        *[
+            edit(
+                "    slope = ag.grad(f)(x)\n",
+                f"    for _ in range({steps}):\n        slope = ag.grad(f)(x)\n",
+                "    curvature = ag",
+                "        curvature = ag",
+                "    return x - slope / abs(curvature)",
+                "        x = x - slope / abs(curvature)\n    return x",
+                "That takes several steps. Take one step, and return the new x.",
+            )
+            for steps in (2, 3, 5, 10, 20, 100)
+        ],
+        edit(
+            "abs(curvature)",
+            "np.sign(curvature)",
+            "Only the sign of the curvature is left. Divide the slope by its magnitude, abs(curvature).",
         ),
         edit(
             "abs(curvature)",
@@ -877,6 +937,11 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
             _CURVED,
             "curvature = ag.grad(ag.grad(f)(x))(x)",
             "ag.grad takes a function: ag.grad(ag.grad(f)), and then (x).",
+        ),
+        edit(
+            _CURVED,
+            "curvature = ag.grad(ag.grad(f))",
+            "ag.grad(ag.grad(f)) is a function, but a number is needed. Evaluate it at x: ag.grad(ag.grad(f))(x).",
         ),
         edit(
             _SLOPE,

@@ -45,15 +45,15 @@ def test_a_run_is_gradient_descent():
 @pytest.mark.parametrize("curvature, said", [(1.5, "above 2/lr = 1"), (0.5, "below 2/lr = 1")])
 def test_the_dial_says_on_which_side(curvature, said):
     run = Run(2, [2.0, 3.0, 1.0], {0: 0.9, 2: curvature}, np.zeros(1))
-    picture = drawn.dial(run, 2, 2)
+    picture = drawn.dial({2: run}, 2, 2, 2)
     assert f"largest curvature {curvature}, {said}" in picture.text and said in picture.html
     assert "loss 1" in picture.text and "between 1 and 3" in picture.text
-    assert "after 0 steps: loss 2" in drawn.dial(run, 0, 2).text
+    assert "after 0 steps: loss 2" in drawn.dial({2: run}, 2, 0, 2).text
 
 
 def test_the_dial_rises_with_the_curvature_and_does_not_show_what_is_to_come():
     run = Run(2, [2.0, 3.0, 1.0], {0: 0.5, 1: 1.0, 2: 4.0}, np.zeros(1))
-    dials = [drawn.dial(run, k, 2).html for k in range(3)]
+    dials = [drawn.dial({2: run}, 2, k, 2).html for k in range(3)]
     heights = [
         float(html.rpartition("<rect x=")[2].split('y="')[1].split('"')[0]) for html in dials
     ]
@@ -67,6 +67,32 @@ def test_the_dial_rises_with_the_curvature_and_does_not_show_what_is_to_come():
         assert max(ends) + 10 == float(re.search(r'<text x="([\d.]+)"[^>]*>2/lr<', html)[1]), (
             "beside all lines"
         )
+
+
+def test_the_dial_compares_the_losses_of_all_runs():
+    ends = {0.5: 0.5, 1: 0.4, 2: 10.0, 4: 60.0}
+    runs = {lr: Run(lr, [2.0, 3.0, end], {0: 0.5, 2: 1.0}, np.zeros(1)) for lr, end in ends.items()}
+    html = drawn.dial(runs, 2, 2, 2).html
+    strong, faint = (
+        re.findall(rf'points="([^"]*)"[^>]*stroke-width="{width}"', html.partition("<rect")[0])
+        for width in ("2.2", "1")
+    )
+    assert len(faint) == 4 and strong[0] in faint and "grey: other lr<" in html
+    assert "at lr = 4: loss 60" in drawn.dial(runs, 2, 2, 2).text
+    assert "at lr = 2" not in drawn.dial(runs, 2, 2, 2).text.partition("\n")[2]
+    labels = {
+        float(lr): float(y) for y, lr in re.findall(r'y="([\d.]+)"[^>]*>lr ([\d.]+)</text>', html)
+    }
+    assert sorted(labels, key=labels.get) == [4, 2, 0.5, 1], "in the order of the losses"
+    assert min(np.diff(sorted(labels.values()))) >= 15 - 0.1, "labels that are close overlap"
+
+
+@pytest.mark.parametrize("angle, times", [(0, 0), (0, 6), (5, 3), (30, 6), (175, 0), (175, 6)])
+def test_the_title_names_the_angle_of_the_arrow(angle, times):
+    html = drawn.bowl(drawn.turned((1, 6), 25), angle, times).html
+    said = float(re.search(r">v at (−?[\d.]+)°", html)[1].replace("−", "-"))
+    x, y = np.array(re.findall(r'd="M([\d.]+) ([\d.]+) [\d. ]+Z"', html)[1], float) - (169, 175)
+    assert abs(said - np.degrees(np.arctan2(-y, x))) < 0.2
 
 
 @pytest.mark.parametrize("x", [-1.2, 0.0, 0.5])
