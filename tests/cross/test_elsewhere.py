@@ -827,6 +827,30 @@ def test_20_what_compilers_do():
     ]
     assert called == [["lt"], ["mul", "lt"]], "what is in the while is compiled"
 
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    torch.compile(compilers.noisy, backend="eager")(torch.tensor(0.0))
+    assert torch._dynamo.utils.counters["graph_break"], "a random number is a graph break"
+    torch._dynamo.reset()
+    with pytest.raises(torch._dynamo.exc.TorchDynamoException):
+        torch.compile(compilers.noisy, backend="eager", fullgraph=True)(torch.tensor(0.0))
+    # A global float is an input of the second program; each new int needs another program.
+    for numbers, programs in [((2.0, 3.0, 4.0, 5.0), [1, 2, 2, 2]), ((2, 3, 4, 5), [1, 2, 3, 4])]:
+        torch._dynamo.reset()
+        graphs.clear()
+        scaled, found = torch.compile(compilers.scaled, backend=counted), []
+        for compilers.scale in numbers:
+            assert scaled(torch.tensor(1.0)) == compilers.scale
+            found.append(len(graphs))
+        assert found == programs
+    whole = torch.ones(4, 3)
+    for view in (whole.detach(), whole.view(3, 4), whole.t(), whole.expand(4, 3)):
+        assert view.data_ptr() == whole.data_ptr(), "detach, view, t and expand compute nothing"
+    own = np.random.default_rng(0)
+    for compiled_by in (jax.jit, ag.compile):
+        frozen = compiled_by(lambda x: x + own.random())
+        assert frozen(0.0) == frozen(0.0), "an own generator is a constant, without an error"
+
     traced = []
     doubled = jax.jit(lambda x: traced.append(x) or 2 * x)
     for shape in (3, 3, 4):

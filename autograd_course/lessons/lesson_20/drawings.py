@@ -194,7 +194,7 @@ def two_columns(program, line):
     # Code becomes no narrower: on a phone it scrolls, and begins at the column that runs. What the frames mean wraps.
     least = f"({LEAST}*{wide}px + 16px)"
     across = f"min-width:calc{least};{begins_at(f'{now.back * wide}px', least)}"
-    key = "thick frame: current line; thin frame: read by it; long dashes: its gradient or value; filled: held; dotted: freed"
+    key = "thick frame: current line; thin frame: read by it; long dashes: its gradient or value; filled: held; dotted: freed; bars: bytes held after each line, without arguments and parameters"
     key = f'<div aria-hidden="true" style="font:13px {style.FONT};color:{style.FAINT};padding:8px 18px">{key}</div>'
     return Picture(
         f'<div style="min-width:0">{key}<div class="part" style="overflow:auto hidden">'
@@ -307,6 +307,6 @@ def _told(program, at):
             f"it reads {', '.join(line.reads)}",
             f"read here for the last time: {', '.join(gone) or 'nothing'}",
             f"kept for the backward pass: {', '.join(kept) or 'nothing'}",
-            f"held: {_said(program.bytes(at))} in {', '.join(held)}",
+            f"held, without arguments and parameters: {_said(program.bytes(at))} in {', '.join(held)}",
         ]
     )

@@ -29,8 +29,8 @@ recall(
     "20",
     [
         Question(
-            "Attention gives a masked position a weight of exactly 0. What is the gradient with respect to the value at that position? "
-            "(Lesson 18)",
+            "An attention mask hides a position from a query, so its weight is exactly 0. What gradient does the value at that "
+            "position get from this query? (Lesson 18)",
             0,
             "**0**, exactly, because the upstream gradient is multiplied by the weight.",
         ),
@@ -62,12 +62,12 @@ prediction(
 prediction(
     "20.another",
     question="""
-        A compiled function is called six times in a row, and each time one thing has changed: different numbers in x; a
-        different shape; float32; the first x again; an updated parameter; a changed global number. How many of the six calls
-        run a different program from the call before them?""",
+        A compiled function has been called once. Now it is called six more times, with: different numbers in x; an x of a
+        different shape; the first x as float32; the first x again; an updated parameter; a changed global number. How many
+        of these six calls run a different program from the call before?""",
     answer=3,
-    reveal="""**3**: at the new shape, at float32 and at the first x again. (The first x runs the program of the first call, and
-    the call before it ran another one.) New numbers in an argument or a parameter need no new program, because the program
+    reveal="""**3**: at the new shape, at float32 and at the first x again. (The first x runs the program of the first call again,
+    so this call does not recompile.) New numbers in an argument or a parameter need no new program, because the program
     reads them at every call. The global number is a constant of the program: its change goes unnoticed, and the result still
     uses the old number.""",
 )
@@ -246,7 +246,7 @@ def _outcome(kind, probe):
             def __bool__(self):                         # called by an if and a while
                 return bool(self.value)
 
-            def __array_ufunc__(self, function, method, *inputs):   # method: "__call__", or "reduce"
+            def __array_ufunc__(self, function, method, *inputs):   # method is "__call__" here
                 values = [x.value if isinstance(x, Noted) else x for x in inputs]
                 names = ...                             # a list: the names of the inputs
                 name = f"t{len(self.lines) + 1}"        # t1, t2, …
@@ -278,8 +278,10 @@ def _outcome(kind, probe):
                 name = f"t{len(self.lines) + 1}"
                 self.lines.append((name, function, names))
                 return Noted(function(*values), name, self.lines)""",
-    explained="Before NumPy evaluates a function such as np.tanh, or an operator, it checks whether an input has this method. "
-    "So every such operation passes through it. (np.mean and np.dot look for a different method, so this class cannot trace them.)",
+    explained="Before NumPy evaluates a function such as np.tanh, or an operator, it checks whether the class of an input defines "
+    "this method. So every such operation passes through it. np.mean and np.dot do not look for it, so for an array x this class "
+    "records wrong lines **without an error**: np.mean(x) becomes x / 1, and np.dot(x, x) becomes x * x. (np.sum calls the method "
+    "with keywords, so it raises an error.)",
     why="Twelve lines are enough for a tracer, because NumPy itself calls your method for each operation.",
     mistakes=[
         edit(
@@ -885,7 +887,9 @@ def _slip(name, new, hint=None):
     return edit(f"{name} = {BACK[name]}", f"{name} = {new}", *([hint] if hint else []))
 
 
-_ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *. (@ is a matrix product, and np.diag of a matrix returns its diagonal.)"
+_ENTRIES = (
+    "The Jacobian of tanh is diagonal, so multiply entry by entry, with *. (@ is a matrix product.)"
+)
 
 
 @exercise(
@@ -988,7 +992,11 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
             "The 2 is missing, and the sign is wrong: error · error has slope 2 · error, and "
             "error is h − y.",
         ),
-        _slip("g_t2", "g_error @ np.diag(1 - h * h)", _ENTRIES),
+        _slip(
+            "g_t2",
+            "g_error @ np.diag(1 - h * h)",
+            "np.diag of a matrix returns its diagonal, not a diagonal matrix. Multiply entry by entry, with *.",
+        ),
         _slip("g_t2", "g_error @ (1 - h * h).T", _ENTRIES),
         _slip(
             "g_t2",
@@ -1041,7 +1049,7 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
         _slip(
             "g_W",
             "np.dot(x, g_t2)",
-            "x is (N, n) and g_t2 is (N, m), so transpose x: x.T @ g_t2. (In NumPy x.transpose(0, 1) leaves a matrix unchanged.)",
+            "x is (N, n) and g_t2 is (N, m), so transpose x: x.T @ g_t2. (If you wrote x.transpose(0, 1): in NumPy it returns x unchanged.)",
         ),
         _slip(
             "g_W",
@@ -1066,7 +1074,7 @@ _ENTRIES = "The Jacobian of tanh is diagonal, so multiply entry by entry, with *
         _slip(
             "g_W",
             "x @ g_t2",
-            "x is (N, n) and g_t2 is (N, m), so transpose x: x.T @ g_t2. (In NumPy x.transpose(0, 1) leaves a matrix unchanged.)",
+            "x is (N, n) and g_t2 is (N, m), so transpose x: x.T @ g_t2. (If you wrote x.transpose(0, 1): in NumPy it returns x unchanged.)",
         ),
         _slip("g_W", "(x.T @ g_t2) / len(x)", "You take a mean over the rows, but L is a sum."),
         _slip(
@@ -1177,6 +1185,21 @@ g_W1 = x.T @ c
 g_W2 = a.T @ b""".strip().splitlines()
 
 
+# Why each line but 7 does not write over a value too early.
+FIRST_LINES = {
+    1: "line 1 writes into a, which held nothing",
+    2: "line 2 writes over x·W1, which no later line needs",
+    3: "line 3 writes into b, which held nothing",
+    4: "line 4 writes over ŷ, which no later line needs",
+    5: "line 5 writes into no buffer",
+    6: "line 6 writes over the error, which no later line needs",
+    8: "line 8 writes over h·h, which no later line needs",
+    9: "line 9 writes into c, which held nothing",
+    10: "line 10 writes over the gradient at h, which no later line needs",
+    11: "line 11 writes into no buffer",
+}
+
+
 @exercise(
     "20.spoiled",
     minutes=4,
@@ -1223,7 +1246,7 @@ g_W2 = a.T @ b""".strip().splitlines()
         ),
         (
             (6, 12),
-            "Line 12 needs the gradient of ŷ from b, and reads it. Look at the other value that it reads.",
+            "Line 12 needs the gradient at ŷ from b, and reads it. Look at the other value that it reads.",
         ),
         (
             (10, 11),
@@ -1278,13 +1301,13 @@ def spoiled(answer):
             if answer[0] >= answer[1]
             else "Line 7 is right: which later line still needs h?"
             if answer[0] == 7
-            else "You found the line that reads a wrong value. Which value should it read, and which line wrote over that value?"
+            else f"You found the line that reads a wrong value. But {FIRST_LINES[answer[0]]}. Which line wrote over the value that line 12 needs?"
             if answer[1] == 12
-            else "Go from the bottom up: which value should each line read, and which line was the last to write into that buffer?"
+            else f"Look for another first line: {FIRST_LINES[answer[0]]}."
         )
     raise Wrong(
         "your answer",
         f"line {answer[0]:g} writes too early, line {answer[1]:g} reads the wrong value",
-        "different lines",
+        "another pair of lines",
         hint,
     )
