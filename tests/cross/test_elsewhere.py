@@ -491,6 +491,19 @@ def test_13_clipping_and_cells():
     assert abs(gates[:, 16:32].mean() - 0.5) < 0.05, "the forget gates begin at about a half"
 
 
+def test_13_retain_grad_reads_and_a_hook_replaces():
+    w = leaf(2.0)
+    s = w * w
+    s.retain_grad()
+    (3 * s).backward()
+    assert s.grad == 3 and w.grad == 12
+    w = leaf(2.0)
+    s = w * w
+    s.register_hook(lambda g: g / 3)
+    (3 * s).backward()
+    assert w.grad == 4
+
+
 def test_14_images():
     rng = np.random.default_rng(0)
     x, y, g = (rng.normal(size=shape) for shape in [(2, 3, 6, 5), (4, 3, 3, 2), (2, 4, 4, 4)])

@@ -1,6 +1,10 @@
 """Ask the questions of lesson 13: a rule of two terms, the gradient of a shared weight, and gradient clipping."""
 
+from functools import wraps
+
 import numpy as np
+
+import autograd_lib
 
 from ...grading import NotYet, brief, edit, exercise, expect, expect_over, has_blank, is_stub
 from ...grading.mistakes import printed, sign_lost
@@ -510,6 +514,166 @@ def uses(answer):
         hints=uses.mistakes,
         tried=lambda w, states, g: (
             f"gradient_of_w for n = {len(states) - 1}, w = {brief(w)}, s₀ = {brief(states[0])} and g = {brief(g)}"
+        ),
+    )
+
+
+# --- 13.truncated ---------------------------------------------------------------------------------------------------------
+
+_CUT = "if k == steps - keep:\n            s = s.detach()"
+_TOO_MANY = (
+    "Gradients flow back through one step too many. How many steps are left when k is steps − keep?"
+)
+_NO_GRAPH = (
+    "The result has no graph, so no gradient gets to w at all. Return the Tensor s, and cut before the last `keep` "
+    "steps, not after them."
+)
+_EACH = (
+    "Only the last use of w counts, because you cut before the last step too. Cut once, before the first of the "
+    "last `keep` steps."
+)
+
+
+def _truncated(w, s, steps, keep):
+    for k in range(steps):
+        if k == steps - keep:
+            s = s.detach()
+        s = autograd_lib.tanh(w * s)
+    return s
+
+
+def _with_gradient(run):
+    """Return a function of numbers that returns the last state of `run`, and the gradient of w."""
+
+    @wraps(run)
+    def measured(w, s, steps, keep):
+        w = autograd_lib.Tensor(w, requires_grad=True)
+        last = run(w, autograd_lib.Tensor(s), steps, keep)
+        if last is None:
+            return None
+        if isinstance(last, autograd_lib.Tensor) and last.requires_grad:
+            last.backward()
+        return (
+            float(last.item() if isinstance(last, autograd_lib.Tensor) else last),
+            0.0 if w.grad is None else float(w.grad),
+        )
+
+    return measured
+
+
+@exercise(
+    "13.truncated",
+    minutes=6,
+    difficulty="optional",
+    importance=1,
+    question="""
+        w and s are Tensors. The function applies $s \\leftarrow \\tanh(w \\cdot s)$ `steps` times and returns the last state. Fill in the two
+        blanks, so that gradients flow back only through the last `keep` steps (`keep` is at least 1 and at most `steps`). The value of the
+        state must not change.""",
+    stub="""
+        def truncated(w, s, steps, keep):
+            for k in range(steps):
+                if k == ...:         # the first of the last `keep` steps
+                    s = ...          # the same state, cut off from the graph
+                s = ag.tanh(w * s)
+            return s""",
+    hints=[
+        "`s.detach()` returns a new Tensor with the same value, which is not connected to the graph before it.",
+        "Cut only once: before the first of the last `keep` steps. Which number k has this step, if the last step has "
+        "the number steps − 1?",
+    ],
+    solution="""
+        def truncated(w, s, steps, keep):
+            for k in range(steps):
+                if k == steps - keep:
+                    s = s.detach()
+                s = ag.tanh(w * s)
+            return s""",
+    explained="The steps from steps − keep to steps − 1 are the last `keep` steps. Training loops in PyTorch have the same "
+    "line between two pieces of a long sequence.",
+    why="The backward pass stops at the detached state, so its cost depends on `keep`, not on `steps`.",
+    mistakes=[
+        edit(
+            _CUT,
+            "s.detach()",
+            "Nothing is cut. `s.detach()` returns a new Tensor and does not change s: assign it to s, before the right step.",
+        ),
+        edit("if k == steps - keep:", "if True:", _EACH),
+        edit("k == steps - keep", "k >= steps - keep", _EACH),
+        edit("k == steps - keep", "k == steps - keep - 1", _TOO_MANY),
+        edit("k == steps - keep", "k < steps - keep", _TOO_MANY),
+        edit(
+            "k == steps - keep",
+            "k == steps - keep + 1",
+            "Gradients flow back through one step too few, and with keep = 1 nothing is cut. The last `keep` steps begin at "
+            "k = steps − keep.",
+        ),
+        edit(
+            _CUT,
+            "",
+            "tanh(w * s)",
+            "tanh(w * s)\n        if k == steps - keep:\n            s = s.detach()",
+            "You cut after the step, so this step is lost. Cut before it.",
+        ),
+        edit(
+            "k == steps - keep",
+            "k == keep",
+            "You cut after the *first* `keep` steps. How many steps are left when k is steps − keep?",
+        ),
+        edit(
+            "k == steps - keep",
+            "k % keep == 0",
+            "You cut every `keep` steps. Then the last piece may be shorter than `keep`. Count back from the last step.",
+        ),
+        edit(
+            "s = s.detach()",
+            "w = w.detach()",
+            "You detach the weight, so its *last* uses are lost. Detach the state: then the earlier uses are lost.",
+        ),
+        edit(
+            "return s",
+            "return s.detach()",
+            _NO_GRAPH,
+        ),
+        edit(
+            "return s",
+            "return s.item()",
+            _NO_GRAPH,
+        ),
+        edit(
+            "s = s.detach()",
+            "s = 0 * s",
+            "You set the state to 0. detach keeps its value and removes only its graph.",
+        ),
+        edit(
+            "s = s.detach()",
+            "break",
+            "The loop ends at the cut, so the last steps are missing. Detach the state and continue.",
+        ),
+        edit(
+            "s = s.detach()",
+            "continue",
+            "You skip a step, so the value changes. Detach the state and continue with the step.",
+        ),
+    ],
+)
+def truncated(answer):
+    if has_blank(answer):
+        raise NotYet
+
+    def build(d):
+        steps = d.size(1, 12)
+        return d.choice(1.2, -0.9, 0.7, d()), np.tanh(d()), steps, min(d.size(1, 6), steps)
+
+    examples = [(1.2, 0.5, steps, keep) for steps, keep in [(5, 2), (5, 5), (7, 3), (4, 1), (1, 1)]]
+    expect_over(
+        _with_gradient(answer) if callable(answer) else answer,
+        _with_gradient(_truncated),
+        build,
+        first=examples,
+        hints=[(_with_gradient(wrong), hint) for wrong, hint in truncated.mistakes],
+        tried=lambda w, s, steps, keep: (
+            f"the last state and the gradient of w, for w = {brief(w)}, s₀ = {brief(s)}, {steps} steps and keep = {keep}"
         ),
     )
 

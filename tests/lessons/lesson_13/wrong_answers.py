@@ -95,6 +95,37 @@ cases(
 )
 
 cases(
+    "13.truncated",
+    wrong=[
+        (5, "not a function"),
+        edit("k == steps - keep", "k > steps - keep", "none in part 2"),
+        edit("range(steps)", "range(steps - 1)", "none in part 1"),
+        edit("range(steps)", "range(keep)", "none in part 1"),
+        edit("return s", "return w", "none in part 1"),
+        edit("return s", "pass", "nothing"),
+    ],
+    accepted=[
+        """
+        def truncated(w, s, steps, keep):
+            with ag.no_grad():
+                for k in range(steps - keep):
+                    s = ag.tanh(w * s)
+            for k in range(keep):
+                s = ag.tanh(w * s)
+            return s""",
+        edit("k == steps - keep", "k <= steps - keep"),
+        edit("k == steps - keep", "steps - k == keep"),
+        edit("s = s.detach()", "s = ag.Tensor(s.data)"),
+        """
+        def truncated(w, s, steps, keep):
+            for k in range(steps):
+                used = w.detach() if k < steps - keep else w
+                s = np.tanh(used * s)
+            return s""",
+    ],
+)
+
+cases(
     "13.clip",
     wrong=[
         edit("norm <= max_norm", "norm <= 1.001 * max_norm", "none in part 1"),
