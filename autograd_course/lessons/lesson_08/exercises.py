@@ -443,6 +443,10 @@ _SUM = [
     (mean_x, "That is the rule of the mean: 1/n belongs to mean_x."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, 1), x.shape), _ONE_AXIS),
     (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(g.reshape(-1, 1), x.shape),
+        _ONE_AXIS,
+    ),
+    (
         lambda g, z, x, axis, keepdims: np.broadcast_to(g[:, None], x.shape),
         "g[:, None] is right only for axis=1. restore(g, x, axis) is right for every axis.",
     ),
@@ -508,6 +512,13 @@ _MEAN = [
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / z.size,
         "z.size is the number of means. " + _N,
     ),
+    *(
+        (wrong, "That divides by the length of z, the number of means. " + _N)
+        for wrong in (
+            lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / len(z),
+            lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / z.shape[0],
+        )
+    ),
     (
         lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) * x.size / z.size,
         "That is multiplied by n, but should be divided by n.",
@@ -547,7 +558,7 @@ _MEAN = [
     *(
         (
             wrong,
-            "g.mean() mixes the entries of g. An entry of x belongs to one mean: it receives the g of this mean, divided by n.",
+            "The mean of g mixes its entries. An entry of x belongs to one mean: it receives the g of this mean, divided by n.",
         )
         for wrong in (
             lambda g, z, x, axis, keepdims: np.mean(g),
