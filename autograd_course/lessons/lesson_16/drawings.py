@@ -36,7 +36,7 @@ def dial(runs, lr, step, last):
     side = "above" if curvature > mark else "below"
     side = f"largest curvature {_short(curvature)}, {side} 2/lr = {number(mark)}"
 
-    above = Axes((80, 34, 420, 150), (0, last), (-2, 2))
+    above = Axes((80, 34, 406, 150), (0, last), (-2, 2))
     above.frame(
         across, decades(-2, 2, 1), "", f"{loss} after {counted(step, 'step')} at lr = {run.lr:g}"
     )
@@ -57,7 +57,7 @@ def dial(runs, lr, step, last):
     if grey:
         above.words(88, 176, f"grey: {', '.join(grey)}", style.FAINT, "start", 13, halo=True)
 
-    below = Axes((80, 250, 420, 170), (0, last), CURVATURES)
+    below = Axes((80, 250, 406, 170), (0, last), CURVATURES)
     (left, low), (right, py) = below.at(0, CURVATURES[0]), below.at(last, np.log2(mark))
     below.parts.append(
         f'<rect x="{left}" y="{py:.1f}" width="{right - left}" height="{low - py:.1f}" '
@@ -76,6 +76,11 @@ def dial(runs, lr, step, last):
             k, y, style.OTHER, *((style.OTHER, True, 6) if k == step else (style.PAPER, True, 4))
         )
 
+    others = ", ".join(
+        f"{number(other.losses[step])} at lr = {rate:g}"
+        for rate, other in runs.items()
+        if rate != lr
+    )
     lowest, highest = _short(min(so_far.values())), _short(max(so_far.values()))
     text = "\n".join(
         [
@@ -83,11 +88,7 @@ def dial(runs, lr, step, last):
             side,
             f"so far: the loss between {number(min(losses))} and {number(max(losses))}, "
             f"the largest curvature between {lowest} and {highest}",
-            *(
-                f"at lr = {rate:g}: loss {number(other.losses[step])}"
-                for rate, other in runs.items()
-                if rate != lr
-            ),
+            *([f"the other losses: {others}"] if others else []),
         ]
     )
     return Picture(svg("0 0 560 466", "".join(above.parts + below.parts), text), text)
