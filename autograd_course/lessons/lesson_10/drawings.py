@@ -1,4 +1,4 @@
-"""Draw the pictures of lesson 10: from logits to probabilities, and two ways to compute softmax."""
+"""Draw the pictures of lesson 10: from logits to probabilities, the Jacobian of softmax, and two ways to compute it."""
 
 import numpy as np
 
@@ -34,6 +34,41 @@ def from_logits(x):
     )
 
 
+def jacobian_map(J):
+    """Draw a Jacobian as a heat map, with the sums of its rows and columns.
+
+    The darker a cell, the larger the absolute value of its entry. Entries above and below 0 have
+    different colours. `J` has a row for each output and a column for each input.
+    """
+    J = np.round(np.asarray(J, float), 6)
+    largest = np.abs(J).max() or 1
+    left, top, wide, high = 46, 62, 74, 42
+    right, bottom = left + wide * J.shape[1], top + high * J.shape[0]
+    parts = [words(left, 20, "row i, column j: ∂p[i] / ∂x[j]", anchor="start")]
+    parts += [words(left + wide * (j + 0.5), top - 10, f"x{j}", size=13) for j in range(len(J.T))]
+    for i, row in enumerate(J):
+        y = top + high * i
+        parts.append(words(left - 10, y + 26, f"p{i}", anchor="end", size=13))
+        for j, entry in enumerate(row):
+            x = left + wide * j
+            parts.append(
+                f'<rect x="{x}" y="{y}" width="{wide}" height="{high}" stroke="{style.LINE}" '
+                f'fill="{style.ABOVE if entry > 0 else style.BELOW}" '
+                f'fill-opacity="{0.45 * abs(entry) / largest:.2f}"/>'
+            )
+            parts.append(words(x + wide / 2, y + 26, _short(entry), size=13))
+        parts.append(words(right + 10, y + 26, f"sum {_short(row.sum())}", anchor="start", size=13))
+    for j, column in enumerate(J.T):
+        parts.append(
+            words(left + wide * (j + 0.5), bottom + 20, f"sum {_short(column.sum())}", size=13)
+        )
+    text = "\n".join(
+        f"p{i}: {', '.join(map(_short, row))}; sum {_short(row.sum())}" for i, row in enumerate(J)
+    )
+    text += f"\nsums of the columns: {', '.join(map(_short, J.sum(axis=0)))}"
+    return Picture(svg(f"0 0 {right + 70} {bottom + 34}", "".join(parts), text), text)
+
+
 LOW, HIGH = -745, 709  # beyond, np.exp gives 0 and inf
 
 
@@ -44,21 +79,21 @@ def twins(x, c):
     in float64, and the resulting probabilities. `x` is a sequence of logits and `c` is a number.
     """
     x = np.asarray(x, float) + c
-    parts, lines = [words(30, 20, f"logits: {', '.join(map(_short, x))}", anchor="start")], []
+    parts, lines = [words(46, 20, f"logits: {', '.join(map(_short, x))}", anchor="start")], []
     for top, title, logits in [
-        (64, "as written", x),
-        (268, "largest subtracted first", x - x.max()),
+        (72, "as written", x),
+        (302, "largest subtracted first", x - x.max()),
     ]:
         with np.errstate(all="ignore"):
             e = np.exp(logits)
             p = e / e.sum()
         powers = f"powers of e: {', '.join(number(power, 3) for power in e)}"
-        parts += _ruler((30, top, 340, 108), title, logits, e)
-        parts.append(words(30, top + 168, powers, anchor="start", size=13))
+        parts += _ruler((46, top, 324, 108), title, logits, e)
+        parts.append(words(46, top + 170, powers, anchor="start", size=13))
         parts += _bars(418, "p", p, (0, 1.2), top, 108)
         lines.append(f"{title}: p = {', '.join(map(_short, p))}; {powers}")
     text = "\n".join([f"logits: {', '.join(map(_short, x))}", *lines])
-    return Picture(svg("0 0 560 452", "".join(parts), text), text)
+    return Picture(svg("0 0 560 488", "".join(parts), text), text)
 
 
 def _ruler(box, title, logits, e):
@@ -84,10 +119,10 @@ def _ruler(box, title, logits, e):
     for tick in (LOW, 0, HIGH):
         plot.words(plot.at(tick, 0)[0], top + high + 18, number(tick), style.FAINT, size=13)
     plot.words(left, top - 12, title, anchor="start")
-    plot.words(4, top + 5, "class", anchor="start", size=13)
+    plot.words(4, top + high + 18, "class", anchor="start", size=13)
     for k, (logit, power) in enumerate(zip(logits, e)):
         px, py = plot.at(logit, k + 0.5)
-        plot.words(left - 10, py + 4, str(k), style.FAINT, size=13)
+        plot.words(left - 8, py + 4, str(k), style.FAINT, "end", 13)
         if 0 < power < np.inf:
             plot.mark(px, py, style.VALUE, style.VALUE)
         else:

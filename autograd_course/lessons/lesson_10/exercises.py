@@ -340,6 +340,9 @@ WHOLE = (
 )
 LOST = "An axis is lost, so the sums do not line up with their rows. keepdims=True keeps the axis."
 COLUMNS = "You sum down the columns. The rows are the batch: sum along each row, axis=-1."
+MEAN = (
+    "You divide by the number of rows. z is not a mean over the rows: each row has its own output."
+)
 WRONG_SOFTMAX = [
     (
         lambda g, z, x: g * z * (1 - z),
@@ -395,12 +398,16 @@ WRONG_SOFTMAX = [
         "You take the largest term, but all terms must be added: np.sum.",
     ),
     *(
-        (wrong, "@ is the matrix product. Multiply g and z entry by entry: np.sum(g * z, …).")
+        (
+            wrong,
+            "@ is the matrix product, and the J above belongs to a single row. Here the rule needs no J: "
+            "multiply g and p, which is z, entry by entry: np.sum(g * z, …).",
+        )
         for wrong in (lambda g, z, x: z * (g - g @ z), lambda g, z, x: z * (g - g @ z.mT))
     ),
     (
         lambda g, z, x: P * (g - np.sum(g * P, axis=-1, keepdims=True)),
-        "Your rule uses the global variable p = [0.7, 0.2, 0.1] of a cell above for every row. In the rule, p is the output z.",
+        "Your rule uses p = [0.7, 0.2, 0.1], or its J, from the cells above for every row. Each row has its own p: the output z.",
     ),
     (
         lambda g, z, x: P * (g - np.sum(g * P)),
@@ -430,6 +437,14 @@ WRONG_SOFTMAX = [
     (
         lambda g, z, x: g - np.exp(z) * np.sum(g, axis=-1, keepdims=True),
         "That is the rule of log_softmax. The rule of softmax comes first, and there z is p.",
+    ),
+    (
+        lambda g, z, x: g - z * np.sum(g, axis=-1, keepdims=True),
+        "That is the rule of log_softmax, with z as p. In the rule of softmax, p multiplies g too, and the sum is that of g · p.",
+    ),
+    (
+        lambda g, z, x: _softmax(g, z, x) / len(g),
+        MEAN,
     ),
     (
         lambda g, z, x: z * (g + np.sum(g * z, axis=-1, keepdims=True)),
@@ -527,6 +542,17 @@ WRONG_LOG = [
         lambda g, z, x: g - np.exp(z) * np.sum(g * z, axis=-1, keepdims=True),
         "That sums g · log p. Here every output contributes g itself: sum g.",
     ),
+    *(
+        (wrong, MEAN)
+        for wrong in (
+            lambda g, z, x: g - np.exp(z) * np.sum(g, axis=-1, keepdims=True) / len(g),
+            lambda g, z, x: (g - np.exp(z) * np.sum(g, axis=-1, keepdims=True)) / len(g),
+        )
+    ),
+    (
+        lambda g, z, x: (g - np.exp(z) * np.sum(g, axis=-1, keepdims=True)) * np.exp(z),
+        "Only the sum is multiplied by p. The local gradient of the direct path is 1, so g has no factor p.",
+    ),
     (lambda g, z, x: g - np.exp(z) * np.sum(g), WHOLE),
     (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=-1), LOST),
     (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=0), COLUMNS),
@@ -547,7 +573,7 @@ def _overflown(got, expected):
 
 @exercise(
     "10.normalise",
-    minutes=9,
+    minutes=10,
     difficulty="medium",
     importance=3,
     question="""
@@ -797,6 +823,10 @@ def _undefined(name):
         (
             lambda g, z, x, target: -g * (np.arange(x.shape) == target[:, None]) / len(target),
             "x.shape is (N, C). C is x.shape[-1].",
+        ),
+        (
+            lambda g, z, x, target: -g[:, None] * _onehot(x, target) / len(target),
+            "g and z are single numbers, without axes: write -g, not -g[:, None].",
         ),
         (
             lambda g, z, x, target: -g * _onehot(x, target) / len(g),

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from drawn import SVG, svg_of, words_in
 
-from autograd_course.lessons.lesson_10.drawings import choice_bars, from_logits, twins
+from autograd_course.drawing import style
+from autograd_course.lessons.lesson_10.drawings import choice_bars, from_logits, jacobian_map, twins
 
 X = np.log([7.0, 2.0, 1.0])
 
@@ -35,6 +36,24 @@ def test_from_logits():
     bars = heights(picture)
     assert len(bars) == 9 and np.allclose(np.divide(bars[3:6], bars[5]), [7, 2, 1], rtol=0.01)
     assert np.allclose(bars[6:], [19, 38, 133], atol=0.1), "one column of 190 px, class 2 on top"
+
+
+def test_jacobian_map():
+    p = np.array([0.7, 0.2, 0.1])
+    picture = jacobian_map(np.diag(p) - np.outer(p, p))
+    assert picture.text.splitlines() == [
+        "p0: 0.21, −0.14, −0.07; sum 0",
+        "p1: −0.14, 0.16, −0.02; sum 0",
+        "p2: −0.07, −0.02, 0.09; sum 0",
+        "sums of the columns: 0, 0, 0",
+    ]
+    cells = list(svg_of(picture).iter(f"{SVG}rect"))
+    shades = [float(cell.get("fill-opacity")) for cell in cells]
+    assert len(cells) == 9 and shades[0] == max(shades)
+    assert np.allclose(np.divide(shades, shades[0])[:3], [1, 2 / 3, 1 / 3], atol=0.02)
+    assert [cells[0].get("fill"), cells[1].get("fill")] == [style.ABOVE, style.BELOW]
+    assert words_in(picture).count("sum 0") == 6
+    assert set(jacobian_map(np.zeros((2, 2))).text.split()) >= {"0,", "0;"}, "no division by 0"
 
 
 @pytest.mark.parametrize("x", [X, [3.0, -2, -2], [-2.0, -2, 3]])

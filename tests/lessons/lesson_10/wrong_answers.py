@@ -58,6 +58,9 @@ def _afresh(x, axis):
     return np.exp(x) / np.sum(np.exp(x), axis=axis, keepdims=True)
 
 
+P = np.array([0.7, 0.2, 0.1])
+J = np.diag(P) - np.outer(P, P)  # the global variable J of the notebook
+
 cases(
     "10.normalise",
     wrong=[
@@ -66,6 +69,28 @@ cases(
         (
             (_log_softmax, _softmax),
             "own: That is the rule of log_softmax. Here z is p itself: the rule of softmax comes first",
+        ),
+        *(
+            ((wrong, _log_softmax), f"own: {hint}")
+            for wrong, hint in [
+                (lambda g, z, x, axis=-1: J.T @ g, "@ is the matrix product, and the J above"),
+                (lambda g, z, x, axis=-1: g @ J, "Your rule uses p = [0.7, 0.2, 0.1], or its J"),
+                (
+                    lambda g, z, x, axis=-1: (J @ g.T).T,
+                    "Your rule uses p = [0.7, 0.2, 0.1], or its J",
+                ),
+            ]
+        ),
+        (
+            (lambda g, z, x, axis=-1: g - z * np.sum(g, axis=axis, keepdims=True), _softmax),
+            "own: That is the rule of log_softmax, with z as p",
+        ),
+        edit("np.exp(z) * np", "np.exp(z) / len(g) * np", "own: You divide by the number of rows"),
+        edit("z * (g", "z / len(g) * (g", "own: You divide by the number of rows"),
+        edit(
+            "g - np.exp(z) * np.sum(g",
+            "g * np.exp(z) - np.exp(z) ** 2 * np.sum(g",
+            "own: Only the sum is multiplied by p",
         ),
         edit("z * (g", "(z > 1e-8) * z * (g", "first entry | ±1000"),
         edit(
@@ -132,6 +157,10 @@ cases(
 cases(
     "10.loss",
     wrong=[
+        (
+            lambda g, z, x, target: -g[0] * _onehot(x, target) / len(target),
+            "mistake 24",
+        ),
         (
             lambda g, z, x, target: -g * _onehot(x, target).sum(axis=0) / len(target),
             "shape: axis lost",
