@@ -59,8 +59,8 @@ prediction(
     answer={"one block": "stays", "two blocks": "changes"},
     choices={"one block": ["stays", "changes"], "two blocks": ["stays", "changes"]},
     reveal="""One block: the output **stays** the same, up to rounding. A weighted sum does not depend on the order of its
-    terms. Two blocks: it **changes**. In the first block each position reads the positions before it, and the shuffle changes
-    which rows these are.""",
+    terms. Two blocks: it **changes**. In the first block each position reads itself and the positions before it, and the shuffle
+    changes which rows these are.""",
 )
 
 card(
@@ -179,6 +179,16 @@ CANCEL = (
             "(1, 3)",
             "1",
             "One axis too many is left. Take the maximum over the inputs d as well, axis 3.",
+        ),
+        edit(
+            "(1, 3)",
+            "(2, 3)",
+            "Axis 2 is the position that is read, so keep it. Remove m and d: axes 1 and 3.",
+        ),
+        edit(
+            "np.abs(slopes).max(axis=(1, 3))",
+            "np.abs(slopes).amax(dim=(1, 3))",
+            "amax(dim=…) is PyTorch. In NumPy it is .max(axis=(1, 3)).",
         ),
         edit(
             "(1, 3)",
@@ -535,6 +545,15 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
             "For V: row t of P holds the weights with which output t reads the values. So value s receives a gradient from every output that reads it. These weights are column s of P, so use P.T @ g. "
             + IN_NUMPY,
         ),
+        edit(
+            "P.T @ g",
+            "P.transpose(-2, -1) @ g",
+            "g @ V.T",
+            "g @ V.transpose(-2, -1)",
+            "gS.T @ Q",
+            "gS.transpose(-2, -1) @ Q",
+            "In NumPy a matrix's .transpose(-2, -1) is the matrix itself. Write P.T, V.T and gS.T.",
+        ),
         edit("P.T @ g", "g", "For V: g is spread over the positions by the weights, P.T @ g."),
         edit(
             "g @ V.T",
@@ -666,6 +685,13 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
             "gS.T @ Q" + _ROOT,
             "gS.T @ Q / np.sqrt(len(K))",
             "d is the number of entries of a key, K.shape[-1]. len(K) is the number of keys.",
+        ),
+        edit(
+            "gS @ K" + _ROOT,
+            "gS @ K / np.sqrt(len(Q))",
+            "gS.T @ Q" + _ROOT,
+            "gS.T @ Q / np.sqrt(len(Q))",
+            "d is the number of entries of a query and of a key, K.shape[-1]. len(Q) is the number of queries.",
         ),
         edit(
             "gS @ K" + _ROOT,
@@ -876,6 +902,10 @@ WRONG_SWAP_Y = [
     ),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", g, x), TURNED),
     (
+        lambda g, z, x, y, a, b, c: ag.einsum(f"{c},{b}->{a}", g, x),
+        "Those are the letters of the rule for x. Here the factor is x, with the letters a, and the result has the letters of y, b.",
+    ),
+    (
         lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", x, z),
         "You use z in place of g: use the upstream gradient, not the output itself.",
     ),
@@ -979,18 +1009,18 @@ WHOLE = (
     stub="""
         layer_norm_x = lambda g, z, s: ...""",
     hints=[
-        "① is the mean of g, and ② the mean of g · z, both along the row, with `keepdims=True`.",
-        "At the end, everything is divided by s.",
+        "Multiply each entry of g by the derivative of its path, and add up over i. Through μ that gives −(1/s) · Σ g/n. Which mean is Σ g/n?",
+        "Through s the sum is −(1/s) · z_j · Σ g·z/n. Each mean is `np.mean(…, axis=-1, keepdims=True)`. At the end, everything is divided by s.",
         (
             "Help: how do I test it?",
-            "Check the two sums. Call your result `b`. Then `b.sum(axis=-1)` is 0, and `(b * z).sum(axis=-1)` is "
-            "0 up to eps, for each row.",
+            "Check the two sums. Call your result `b`. For each row, `b.sum(axis=-1)` is 0, up to rounding. And "
+            "`(b * z).sum(axis=-1)` is nearly 0 if the variance is much larger than eps.",
         ),
     ],
     solution="""
         layer_norm_x = lambda g, z, s: (
             g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s""",
-    explained="The first mean comes from the path through m, and the second from the path through s.",
+    explained="The first mean comes from the path through μ, and the second from the path through s.",
     why="The rule removes the parts of g that would only shift or scale the row, because neither changes z.",
     mistakes=[
         edit(
@@ -1085,6 +1115,18 @@ WHOLE = (
             "The second mean is that of g · z. (The mean of z² is 1, or nearly.)",
         ),
         edit("    g -", "    1 -", "g itself is missing in the bracket."),
+        edit(
+            "np.mean(g, axis",
+            "np.mean(g * z, axis",
+            "np.mean(g * z, axis",
+            "np.mean(g, axis",
+            "① and ② are swapped: the path through μ gives the mean of g, and that through s gives z times the mean of g · z.",
+        ),
+        edit(
+            "z * np.mean(g * z, axis",
+            "np.mean(z * g * z, axis",
+            "z stands outside the mean: the factor z belongs to entry j, and the mean is over all i.",
+        ),
         edit(
             "np.mean(g, axis=-1, keepdims=True)",
             "np.mean(g, axis=-1)",
