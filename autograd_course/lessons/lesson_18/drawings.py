@@ -10,7 +10,7 @@ from ...drawing.picture import Picture, svg
 CELL = 30
 
 
-def dependence_matrix(sizes, letters, pick=None, what="slope"):
+def dependence_matrix(sizes, letters, what="slope"):
     """Draw a matrix that shows how strongly each position of a text depends on each letter.
 
     Parameters
@@ -19,8 +19,6 @@ def dependence_matrix(sizes, letters, pick=None, what="slope"):
         Row t belongs to position t. Larger sizes are drawn darker, and sizes near 0 as dots.
     letters : sequence of str
         The T letters of the text.
-    pick : int, optional
-        The row to frame.
     what : str
         What the sizes measure, "slope" or "weight".
 
@@ -63,18 +61,13 @@ def dependence_matrix(sizes, letters, pick=None, what="slope"):
                 parts.append(
                     f'<path d="M{x + 7} {y + 7}l16 16m0 -16l-16 16" stroke="{style.INK}" stroke-width="2.5"/>'
                 )
-    if pick is not None:
-        parts.append(
-            f'<rect x="{left - 1}" y="{top + pick * CELL - 1}" width="{side * CELL + 2}" height="{CELL + 2}" '
-            f'fill="none" stroke="{style.INK}" stroke-width="3"/>'
-        )
     below = top + side * CELL
     legend = "grey: the future" + "; crossed: read" * bool(leaks)
     parts += [
         words(left, below + 22, "dark: large; dot: 0", style.FAINT, "start", 13),
         words(left, below + 42, legend, style.FAINT, "start", 13),
     ]
-    first = f"Position {told[pick]}" if pick is not None else f"The future is read {leaks} times."
+    first = f"The future is read {leaks} times."
     text = "\n".join([first, f"Position, what it reads, and the {what} of each:", *told])
     return Picture(
         svg(f"0 0 {left + max(side * CELL, 240) + 24} {below + 54}", "".join(parts), text), text
