@@ -1311,3 +1311,270 @@ def spoiled(answer):
         "another pair of lines",
         hint,
     )
+
+
+# --- A guard on shapes and dtypes ---------------------------------------------------------------------------------------
+
+_FIRST = np.array([1.0, 2.0, 3.0])
+_WIDE = np.arange(6.0).reshape(2, 3)
+# What x is, x, and which of the two compiled functions is called.
+GUARDED_CALLS = [
+    ("the first x, of shape (3,) and float64", _FIRST, 0),
+    ("other numbers, of shape (3,) and float64", np.array([-1.0, 0.0, 4.0]), 0),
+    ("an x of shape (2, 3) and float64", _WIDE, 0),
+    ("an x of shape (3, 2) and float64", np.ones((3, 2)), 0),
+    ("the transpose of the x of shape (2, 3)", _WIDE.T, 0),
+    ("an x of shape (4,) and float64", np.ones(4), 0),
+    ("an x of shape (3,) and float32", np.ones(3, np.float32), 0),
+    ("the first x again", _FIRST, 0),
+    ("a copy of the first x", _FIRST.copy(), 0),
+    ("an x of shape (3,) and int64", np.ones(3, np.int64), 0),
+    ("an x of shape (2, 3) and float32", np.ones((2, 3), np.float32), 0),
+    ("an x of shape () and float64", np.array(2.0), 0),
+    ("the first x, passed to a second compiled function", _FIRST, 1),
+    ("other numbers, passed to the first function", np.array([5.0, 6.0, 7.0]), 0),
+]
+
+
+def _guarded_calls(guarded):
+    """Return a list of texts, one per call in GUARDED_CALLS, that describe what the call does.
+
+    `guarded` is the learner's function. It receives a `record` that notes every recording, and
+    programs that note every run.
+    """
+    events, programs, told = [], [], []
+
+    def function(name):
+        def f(x):
+            events.append(f"calls {name} itself")
+            return 2 * x
+
+        return f
+
+    functions = [function("f"), function("the second function")]
+    x = which = None
+
+    def record(f, example):
+        number = len(programs) + 1
+        own = which is not None and f is functions[which] and example is x
+        events.append(f"records program {number}" + " of something else" * (not own))
+
+        def program(y):
+            events.append(f"runs program {number}" + " at another array" * (y is not x))
+            return np.array([number, len(told)])
+
+        programs.append(program)
+        return program
+
+    compiled = [guarded(f, record) for f in functions]
+    if not all(map(callable, compiled)):
+        return [f"guarded(f, record) returns {brief(compiled[0])}"]
+    for _, x, which in GUARDED_CALLS:
+        events.clear()
+        z = compiled[which](x)
+        ran = [event.split()[2] for event in events if event.startswith("runs")]
+        result = np.array([int(ran[-1]), len(told)]) if ran else None
+        events.append(
+            "returns its result"
+            if ran and isinstance(z, np.ndarray) and np.array_equal(z, result)
+            else "returns the program itself"
+            if any(z is program for program in programs)
+            else "returns None"
+            if z is None
+            else "returns something else"
+        )
+        told.append(", ".join(events))
+    return told
+
+
+def _guarded(f, record):
+    programs = {}
+
+    def call(x):
+        key = x.shape, x.dtype
+        if key not in programs:
+            programs[key] = record(f, x)
+        return programs[key](x)
+
+    return call
+
+
+def _quiet_calls(guarded):
+    """Return the texts of `_guarded_calls`, or one text that names the error, without printing."""
+    with redirect_stdout(io.StringIO()):
+        try:
+            return _guarded_calls(guarded)
+        except Exception as error:
+            return [f"{type(error).__name__}: {error}"]
+
+
+_KEY = "key = x.shape, x.dtype"
+_RETURN = "return programs[key](x)"
+_RECORD = "programs[key] = record(f, x)"
+
+
+@exercise(
+    "20.guarded",
+    minutes=5,
+    difficulty="optional",
+    importance=1,
+    question="""
+        **A guard.** `record(f, x)` traces f at the array x and returns a program, which is a function of an array. Write
+        `guarded(f, record)`. It returns a function of x that runs a program and returns its result. The program must have been
+        recorded for an array with the shape and the dtype of x: record it if there is none yet.""",
+    stub="""
+        def guarded(f, record):
+            programs = {}               # one program for each shape and dtype
+
+            def call(x):
+                ...
+            return call""",
+    hints=[
+        "The key of the dict is a tuple: x.shape and x.dtype.",
+        "If the key is not in `programs`, store `record(f, x)` under it. Then run the program that is stored there.",
+    ],
+    solution="""
+        def guarded(f, record):
+            programs = {}
+
+            def call(x):
+                key = x.shape, x.dtype
+                if key not in programs:
+                    programs[key] = record(f, x)
+                return programs[key](x)
+            return call""",
+    explained="`ag.compile` has the same dict, `programs`. Its keys also contain the structure of the arguments, and ints and strings.",
+    why="The key of the dict is the guard: calls with the same key share a program.",
+    mistakes=[
+        edit(
+            _KEY,
+            "key = x.shape",
+            "An x with another dtype needs another program: add it to the key.",
+        ),
+        edit(
+            _KEY, "key = x.dtype", "An x of another shape needs another program: add it to the key."
+        ),
+        edit(
+            _KEY,
+            "key = x.size, x.dtype",
+            "Arrays of shapes (2, 3) and (3, 2) have the same size. Use x.shape.",
+        ),
+        edit(
+            _KEY,
+            "key = x.ndim, x.dtype",
+            "ndim is the number of axes, without their lengths. Use x.shape.",
+        ),
+        edit(
+            _KEY,
+            "key = x.shape, x.itemsize",
+            "int64 and float64 have entries of the same size. Use x.dtype.",
+        ),
+        edit(
+            _KEY,
+            "key = x.shape, x.strides",
+            "A transpose has other strides but needs no program of its own. Use x.shape and x.dtype.",
+        ),
+        edit(
+            _KEY,
+            "key = id(x)",
+            "Each array has its own id, so other numbers of the same shape are recorded again.",
+        ),
+        edit(
+            _KEY,
+            "key = x.tobytes()",
+            "The key contains the numbers of x, but the program reads them at every call.",
+        ),
+        edit(
+            _KEY,
+            "key = x.shape, x.dtype, x.tobytes()",
+            "The key contains the numbers of x, but the program reads them at every call.",
+        ),
+        edit(
+            _KEY, "key = 0", "You run the first program for every x. Which x may share a program?"
+        ),
+        edit(
+            "if key not in programs:",
+            "if True:",
+            "You record at every call, also where the dict has the key already. (setdefault(key, record(f, x)) does so too, because Python calls record first.)",
+        ),
+        edit(
+            "if key not in programs:\n            programs[key] = record(f, x)\n",
+            "programs.setdefault(key, record(f, x))\n",
+            "You record at every call, also where the dict has the key already. (setdefault(key, record(f, x)) does so too, because Python calls record first.)",
+        ),
+        edit(
+            "if key not in programs:",
+            "if key not in programs:\n            programs.clear()",
+            "You keep only the last program, so the first x is recorded twice.",
+        ),
+        edit(_RETURN, "return programs[key]", "You return the program. Call it with x."),
+        edit(_RETURN, "programs[key](x)", "Your function returns None: write return."),
+        edit(_RETURN, "return f(x)", "You call f itself, so the program is never used."),
+        edit(_RECORD, "programs[key] = f", "You store f itself. Store the program, record(f, x)."),
+        edit(
+            _RECORD,
+            "programs[key] = record(f, x)(x)",
+            "You store a result in place of the program, which is needed for the next x.",
+        ),
+        edit(
+            _RECORD,
+            "programs[key] = record(f, x)\n            return f(x)",
+            "After you record, you call f itself. Run the new program instead.",
+        ),
+        edit(
+            _RECORD,
+            "programs[key] = record(f, x); programs[key](x)",
+            "In the call that records, you run the program twice.",
+        ),
+    ],
+)
+def guarded(answer):
+    if has_blank(answer):
+        raise NotYet
+    right = _guarded_calls(_guarded)
+
+    try:
+        got = returned(
+            lambda: _guarded_calls(answer),
+            tried="a sequence of calls",
+            shown="programs and results",
+        )
+    except Wrong:
+        raise
+    except Exception as error:
+        mine = [f"{type(error).__name__}: {error}"]
+        error.tried = "a sequence of calls"
+        error.hint = next(
+            (hint for wrong, hint in guarded.mistakes if _quiet_calls(wrong) == mine), ""
+        )
+        raise
+    if got == right:
+        return
+    if len(got) < len(right):
+        raise Wrong(
+            "your answer",
+            got[0],
+            "a function of x",
+            "Return the inner function, call, without calling it.",
+        )
+    first = next(k for k, pair in enumerate(zip(got, right)) if len(set(pair)) > 1)
+    mine, wanted = got[first], right[first]
+    known = [(_quiet_calls(wrong), hint) for wrong, hint in guarded.mistakes]
+    hint = next((hint for calls, hint in known if calls == got), "") or next(
+        (hint for calls, hint in known if calls[: first + 1] == got[: first + 1]), ""
+    )
+    if not hint:
+        hint = (
+            "Pass record the function f and the array x."
+            if "of something else" in mine
+            else "Run the program at x itself."
+            if "at another array" in mine
+            else "A program of the other function, or of an earlier check, is in your dict. Create the dict in guarded, not outside."
+            if GUARDED_CALLS[first][2] == 1 or mine == "returns something else"
+            else "No program has been recorded for this shape and dtype, so the call must record one."
+            if "records" in wanted and "records" not in mine
+            else "A program has been recorded for this shape and dtype already: run it."
+            if "records" in mine and "records" not in wanted
+            else "Run the program of this shape and dtype once, and return its result."
+        )
+    raise Wrong(f"call {first + 1}: {GUARDED_CALLS[first][0]}", mine, wanted, hint)

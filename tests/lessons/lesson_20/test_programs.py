@@ -5,7 +5,7 @@ import pytest
 
 import autograd_lib as ag
 from autograd_course.lessons.lesson_20 import compilers
-from autograd_course.lessons.lesson_20.exercises import SPOILED
+from autograd_course.lessons.lesson_20.exercises import SPOILED, _guarded
 from autograd_course.lessons.lesson_20.tracer import trace
 
 
@@ -98,3 +98,12 @@ def test_an_if_may_depend_on_a_python_int_or_bool_but_not_on_a_numpy_integer():
     assert compiled(1.0, 2) == 1 and compiled(1.0, True) == -1
     with pytest.raises(TypeError, match="an if"):
         compiled(1.0, np.int64(2))
+
+
+def test_a_guard_on_shapes_and_dtypes_does_not_notice_the_four_changes():
+    def record(f, x):
+        program = trace(f, x=x)
+        return lambda x: program(x=x)
+
+    found = compilers.answers(lambda f: _guarded(f, record), np.float64)
+    assert found == dict.fromkeys(found, "WRONG") and "bend" in found

@@ -328,3 +328,63 @@ cases(
         "7.0, 12.0",
     ],
 )
+
+_GUARD = "key = x.shape, x.dtype"
+
+cases(
+    "20.guarded",
+    wrong=[
+        edit(_GUARD, "key = x.shape[-1:], x.dtype", "mistake 2"),
+        edit(_GUARD, "key = x.shape, x.dtype.kind", "mistake 1"),
+        edit(_GUARD, "key = sorted(x.shape).__repr__(), x.dtype", "mistake 3"),
+        edit(_GUARD, "key = x.shape, x.dtype, len(programs)", "mistake 11"),
+        edit("return programs[key](x)", "print(programs[key](x))", "mistake 15"),
+        edit("return programs[key](x)", "return programs[key](x + 1)", "own: Run the program at x"),
+        edit("record(f, x)", "record(f, x + 1)", "own: Pass record"),
+        edit("record(f, x)", "record(x, f)", "own: Pass record"),
+        edit("return call", "return call(np.ones(3))", "own: Return the inner function"),
+        edit(
+            "guarded(f, record):\n    programs = {}\n",
+            "guarded(f, record, programs={}):\n",
+            "own: Create the dict",
+        ),
+        (lambda f, record: record(f, np.ones(3)), "own: No program has been recorded"),
+    ],
+    accepted=[
+        edit(_GUARD, "key = str(x.shape), x.dtype.str"),
+        edit(_GUARD, "key = np.shape(x), x.dtype.name"),
+        """
+        def guarded(f, record):
+            programs = {}
+
+            def call(x):
+                try:
+                    return programs[x.shape, x.dtype](x)
+                except KeyError:
+                    programs[x.shape, x.dtype] = record(f, x)
+                    return call(x)
+            return call""",
+        """
+        def guarded(f, record):
+            programs = {}
+
+            def call(x):
+                of_shape = programs.setdefault(x.shape, {})
+                program = of_shape.get(x.dtype)
+                if program is None:
+                    program = of_shape[x.dtype] = record(f, x)
+                return program(x)
+            return call""",
+        """
+        def guarded(f, record):
+            recorded = []
+
+            def call(x):
+                for shape, dtype, program in recorded:
+                    if shape == x.shape and dtype == x.dtype:
+                        return program(x)
+                recorded.append((x.shape, x.dtype, record(f, x)))
+                return recorded[-1][2](x)
+            return call""",
+    ],
+)
