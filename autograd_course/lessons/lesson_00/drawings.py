@@ -166,8 +166,8 @@ def weights_and_gradients(frames, passes):
     """Draw the weights of some hidden units as 8 × 8 images, and their gradients below them.
 
     Squares show positive numbers, and diamonds show negative numbers. The weights of a frame share
-    one scale of shades, and so do its gradients; the number with the strongest shade is in the
-    heading. An arrow joins the gradients of unit 1 to some of the scans that add up to them: those
+    one scale of shades, and so do its gradients; the headings give their mean sizes, without the
+    units whose gradients are all 0. An arrow joins the gradients of unit 1 to some of the scans that add up to them: those
     with the largest and the smallest factors.
 
     Parameters
@@ -191,8 +191,9 @@ def weights_and_gradients(frames, passes):
         ]
     ):
         largest = np.abs(numbers).max()
-        strongest = number(float(f"{largest:.2g}"))
-        sheet.words(14, 26 + 150 * row, f"{heading}, up to ±{strongest}", colour, "start", 16)
+        learning = np.any(parts[1] != 0, axis=1)  # a dead unit has no gradient
+        size = number(float(f"{np.abs(numbers[learning]).mean():.2g}"))
+        sheet.words(14, 26 + 150 * row, f"{heading}: mean size {size}", colour, "start", 16)
         shades = np.round(12 * numbers / largest).astype(int)
         corners = [(14 + 136 * unit, 38 + 150 * row) for unit in range(len(numbers))]
         sheet.parts += [
@@ -210,8 +211,8 @@ def weights_and_gradients(frames, passes):
             sheet.parts.append(
                 f'<path d="{path}" fill="{fill}" fill-opacity="{abs(shade) / 12:.2f}"/>'
             )
-        size = number(float(f"{np.abs(numbers).mean():.2g}"))
-        lines.append(f"{what}: mean size {size}")
+        strongest = number(float(f"{largest:.2g}"))
+        lines.append(f"{what}: mean size {size} without dead units, up to ±{strongest}")
         for sign, fits in [("above", numbers > 0), ("below", numbers < 0)]:
             counts = ", ".join(map(str, fits.sum(axis=1)))
             lines.append(f"{what} {sign} 0, for each unit: {counts}")
@@ -224,7 +225,7 @@ def weights_and_gradients(frames, passes):
         f'<path d="M200 322V302" stroke="{style.INK}" stroke-width="2"/>'
         f'<path d="M200 292l7 12h-14z" fill="{style.INK}"/>'
     )
-    sheet.words(216, 312, "added up, with all other scans", anchor="start", size=14)
+    sheet.words(218, 312, "added up, with all others", anchor="start", size=14)
     sheet.words(14, 344, "unit 1: extreme factors (in 1/1,000)", anchor="start", size=16)
     for k, (image, label) in enumerate(zip(scans, labels, strict=True)):
         sheet.parts.append(scan(image.reshape(8, 8), 14 + 136 * k, 356, 64))

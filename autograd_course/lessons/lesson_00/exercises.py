@@ -237,9 +237,9 @@ prediction(
         "loss": ["more than twice", "about the same", "less than a third"],
     },
     reveal="""**No** unit is dead, and the loss is 0.008, which is **less than a third**; it is smaller after every pass. And every unit's
-        gradient has both signs. LeCun and others give a reason in *Efficient BackProp* (1998, section 4.3): if all inputs are
-        positive, a scan moves all weights of a unit up or all of them down, so the weights can change their direction only by
-        zigzagging. `transforms.Normalize` in torchvision subtracts a mean from each channel.
+        gradient has both signs. LeCun and others give a reason in *Efficient BackProp* (1998, section 4.3): if no input is
+        negative, a scan moves no two weights of a unit in opposite directions, so the weights can change their direction only by
+        zigzagging. And steps that push down all weights of a unit can make its sum negative for every scan. `transforms.Normalize` in torchvision subtracts a mean from each channel.
 
         How much you gain depends on the optimizer. With plain gradient descent and lr = 0.1 the loss ends at 0.117 on the scans as
         they are, and only the 2 units are dead that were dead at the start; on centred scans, 0.111 and 0. And the share of
@@ -674,7 +674,7 @@ def _with_sizes_of_the_lesson(delta, X):
         ),
         (
             lambda delta, X: np.outer(X.mean(axis=0), delta.sum(axis=0)),
-            "Your result has a column for each unit, but W has a row for each unit: swap the two factors.",
+            "Your result has a column for each unit, but W has a row for each unit: swap the arguments of np.outer.",
         ),
         (
             lambda delta, X: np.outer(delta.mean(axis=0), X.mean(axis=0)),
@@ -699,6 +699,10 @@ def _with_sizes_of_the_lesson(delta, X):
         ),
         (
             lambda delta, X: delta.sum(axis=0) * X.mean(axis=0),
+            COMBINE,
+        ),
+        (
+            lambda delta, X: delta.T @ X.mean(axis=0),
             COMBINE,
         ),
         (
@@ -760,6 +764,10 @@ def _with_sizes_of_the_lesson(delta, X):
         (
             lambda delta, X: np.outer(delta[-1], X.mean(axis=0)),
             "That is the contribution of the last scan. Does your loop add up, or overwrite?",
+        ),
+        (
+            lambda delta, X: np.outer(delta.sum(axis=0), X[0]),
+            "X[0] is the first scan. The common part contains the mean of all scans.",
         ),
         (
             _with_sizes_of_the_lesson,
@@ -889,8 +897,8 @@ def _near(wrong, hint):
         smallest_c = ...""",
     hints=[
         "One number changes the loss by about gradient × nudge. What is the nudge here? Then add up over all numbers.",
-        """To measure, build a new `nn.MLP([64, 32, 10], rng=0)` for each c, and compute its loss and its gradients on train_x and train_y. From
-        the `p.data` of each parameter, subtract c times its gradient, and compute the loss again.""",
+        """To measure, build a new `model = nn.MLP([64, 32, 10], rng=0)` for each c, and compute its loss and its gradients on train_x and train_y. Then
+        `optim.SGD(model.parameters(), lr=c).step()` takes the step. Compute the loss again.""",
     ],
     solution="""
         fall = 0.1 * 0.0637

@@ -57,7 +57,7 @@ def test_bars_of_value_and_gradient():
 
 def test_weights_are_drawn_above_their_gradients_and_the_largest_scans():
     """Positive numbers are squares, negative ones diamonds, zeros are not drawn; each frame has a
-    scale of shades for the weights and one for the gradients, and its heading names the largest.
+    scale of shades for the weights and one for the gradients, and its heading gives the mean size.
     """
     weights, gradients = np.zeros((2, 64)), np.zeros((2, 64))
     weights[0, 3], weights[1, 5], gradients[1, 63] = 0.5, -1.0, 0.25
@@ -70,10 +70,10 @@ def test_weights_are_drawn_above_their_gradients_and_the_largest_scans():
     assert picture.text.splitlines() == [
         "after 1 pass, 2 hidden units with 64 weights each",
         "loss 0.500 on all training digits",
-        "weights: mean size 0.012",
+        "weights: mean size 0.016 without dead units, up to ±1",
         "weights above 0, for each unit: 1, 0",
         "weights below 0, for each unit: 0, 1",
-        "gradients: mean size 0.002",
+        "gradients: mean size 0.0039 without dead units, up to ±0.25",
         "gradients above 0, for each unit: 0, 1",
         "gradients below 0, for each unit: 0, 0",
         "largest and smallest factors for unit 1, in thousandths: 0.25, −0.1",
@@ -89,7 +89,7 @@ def test_weights_are_drawn_above_their_gradients_and_the_largest_scans():
     )
     assert marks[2].get("d") == "M237 275h10v10h-10z", "unit 1, entry 63: the last corner"
     headings = [text.text for text in drawn(picture, "text")]
-    assert headings[0].endswith("up to ±1") and headings[1].endswith("up to ±0.25")
+    assert headings[0].endswith("mean size 0.016") and headings[1].endswith("mean size 0.0039")
     assert {"loss 0.500", "0.25 ×", "−0.1 ×"} < set(headings) and len(drawn(picture, "image")) == 2
     assert headings.count("unit 0") == headings.count("unit 1") == 1
     arrow = next(mark for mark in drawn(picture, "path") if mark.get("d").endswith("h-14z"))

@@ -56,7 +56,7 @@ cases(
 cases(
     "00.common_part",
     wrong=[
-        (lambda delta, X: delta.T @ X.mean(axis=0), "error: shapes of @"),
+        (lambda delta, X: delta @ X.mean(axis=0), "error: shapes of @"),
         (lambda delta, X: 2 * np.outer(delta.sum(axis=0), X.mean(axis=0)), "double"),
         (lambda delta, X: delta @ W, "own: use W"),  # noqa: F821
     ],
