@@ -271,7 +271,7 @@ def flight(path, tangent, angle):
     )
     text = (
         f"Thrown at {number(angle)} degrees it lands at {number(lands)} m, after {len(path) - 1} steps.\n"
-        f"Its tangent there: {number(moves)} m per degree, so one degree more makes it land {more}."
+        f"Its tangent there: {number(moves)} m per degree, so a little more angle makes it land {more}."
     )
     return Picture(svg("0 0 560 358", "".join(plot.parts), text), text)
 

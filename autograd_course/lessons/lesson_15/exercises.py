@@ -49,7 +49,7 @@ recall(
 prediction(
     "15.lag",
     question="""
-        After step 3 the error of the tangent is 5.9 times the error of the value. As the loop goes on, what happens to
+        The loop starts at 1. After step 3 the error of the tangent is 5.9 times the error of the value. As the loop goes on, what happens to
         this factor, and what do both errors converge to?""",
     answer={"the factor": "about doubles at every step", "both errors": "to 0"},
     choices={
@@ -92,8 +92,8 @@ prediction(
 prediction(
     "15.angle",
     question="""
-        Without air, a ball flies farthest at 45 degrees. Now the air slows the ball down: in each step its speed v decreases by
-        v²/1000. At which angle does the ball fly farthest?""",
+        Without air, a ball flies farthest at 45 degrees. Now the air slows the ball down: in each step the air takes
+        v²/1000 off its speed v. At which angle does the ball fly farthest?""",
     answer="below 45",
     choices=["below 45", "at 45", "above 45"],
     reveal="""**Below 45**, here just under 40, as the slider and the search below will show.""",
@@ -105,7 +105,7 @@ card(
         "A tangent is the derivative of a value. It is computed along with the value, and nothing is kept for a backward pass.",
         "With ε² = 0, (a + bε)(c + dε) = ac + (ad + bc)ε: multiplying out gives the product rule.",
         "A tangent is exact for the program that ran. If a loop's value has nearly converged, its tangent may be less accurate.",
-        "The kind of a row determines its tangent: by its rules, its function, its function with one argument replaced, or a push.",
+        "The kind of a row determines where its tangent comes from: its rules, its function, its function with one argument replaced, or a push.",
         "A forward sweep gives a column of the Jacobian, for one input. A backward sweep gives a row, for one output.",
         "Many inputs and one loss: backward mode. One knob, or one direction: forward mode.",
     ],
@@ -429,6 +429,21 @@ def _right(program, *pairs):
             _OVER,
             "self.tangent - z * other.tangent / other.value",
             "Brackets are missing: all of ẋ − z · ẏ is divided by y.",
+        ),
+        edit(
+            _OVER,
+            "self.tangent * other.value - self.value * other.tangent / other.value**2",
+            "Brackets are missing: all of ẋ · y − x · ẏ is divided by y².",
+        ),
+        edit(
+            _OVER,
+            "self.tangent / other.value - z * other.tangent / other.value**2",
+            "The second term is divided by y once too often, because z is x / y already: z · ẏ / y.",
+        ),
+        edit(
+            _OVER,
+            "(self.tangent - z * other.tangent) / other.tangent",
+            "Divide by the value of the denominator, other.value, not by its tangent.",
         ),
         edit(
             _OVER,
@@ -833,6 +848,6 @@ def jobs(answer):
         answer,
         JOBS,
         tried="the three jobs",
-        shown='three times "forward" or "backward"',
+        shown='three answers, each "forward" or "backward"',
         hints=jobs.mistakes,
     )

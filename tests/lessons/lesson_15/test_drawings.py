@@ -93,7 +93,7 @@ def test_where_the_throw_comes_down_and_how_that_moves():
     assert float(re.search(r"there: (\S+) m", text)[1].replace("−", "-")) == pytest.approx(
         slope, rel=1e-3
     )
-    assert text.endswith("one degree more makes it land farther.") == (slope > 0)
+    assert text.endswith("a little more angle makes it land farther.") == (slope > 0)
 
 
 def test_times_are_taken_in_turns(monkeypatch):
