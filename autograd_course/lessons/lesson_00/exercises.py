@@ -236,7 +236,7 @@ prediction(
         "dead units": ["0", "about 9", "about 20"],
         "loss": ["more than twice", "about the same", "less than a third"],
     },
-    reveal="""**No** unit is dead, and the loss is 0.008, which is **less than a third**; it is smaller after every pass. And every unit's
+    reveal="""**No** unit is dead (on the scans as they are, 2 are dead at the start, and 7 more die within 13 batches). And the loss is 0.008, which is **less than a third**; it is smaller after every pass. And every unit's
         gradient has both signs. LeCun and others give a reason in *Efficient BackProp* (1998, section 4.3): if no input is
         negative, a scan moves no two weights of a unit in opposite directions, so the weights can change their direction only by
         zigzagging. And steps that push down all weights of a unit can make its sum negative for every scan. `transforms.Normalize` in torchvision subtracts a mean from each channel.
@@ -754,6 +754,14 @@ def _with_sizes_of_the_lesson(delta, X):
             "You apply relu to delta. A negative factor counts too, and delta already contains the slope of relu.",
         ),
         (
+            lambda delta, X: np.abs(np.outer(delta.sum(axis=0), X.mean(axis=0))),
+            "You take the size of the result. Its sign matters: a negative sum of factors makes a negative row.",
+        ),
+        (
+            lambda delta, X: delta.sum(axis=0, keepdims=True) * X.mean(axis=0),
+            "With keepdims=True the sums are a row, of shape (1, units). Make them a column with .T, so that each unit has a row.",
+        ),
+        (
             lambda delta, X: -np.outer(delta.sum(axis=0), X.mean(axis=0)),
             "That is the direction downhill. The gradient itself has no minus.",
         ),
@@ -897,8 +905,8 @@ def _near(wrong, hint):
         smallest_c = ...""",
     hints=[
         "One number changes the loss by about gradient × nudge. What is the nudge here? Then add up over all numbers.",
-        """To measure, build a new `model = nn.MLP([64, 32, 10], rng=0)` for each c, and compute its loss and its gradients on train_x and train_y. Then
-        `optim.SGD(model.parameters(), lr=c).step()` takes the step. Compute the loss again.""",
+        """To measure, build a new `fresh = nn.MLP([64, 32, 10], rng=0)` for each c (`model` is still needed), and compute its loss and its gradients on train_x and train_y. Then
+        `optim.SGD(fresh.parameters(), lr=c).step()` takes the step. Compute the loss again.""",
     ],
     solution="""
         fall = 0.1 * 0.0637
