@@ -228,6 +228,16 @@ prediction(
 )
 
 prediction(
+    "00.settled",
+    question="""In how many of the 23 units that are not dead is the common part larger than the rest, after 100 steps on all scans?
+        And after 45 more steps, on batches?""",
+    answer={"on all scans": "none", "then on batches": "most"},
+    choices={"on all scans": ["none", "half", "most"], "then on batches": ["none", "half", "most"]},
+    reveal="""**None**, because the common part shrinks more than the rest. Then **most** of them again, 20 of 23: it is the steps on
+        batches, at this step size. Change the last 0.1 to 0.01: now it hardly comes back.""",
+)
+
+prediction(
     "00.centre",
     question="""After twenty passes on the scans as they are, 9 of the 32 units are dead, and the loss on all training digits is
         0.044. What will these two numbers be if the scans are centred?""",
@@ -238,8 +248,9 @@ prediction(
     },
     reveal="""**No** unit is dead (on the scans as they are, 2 are dead at the start, and 7 more die within 13 batches). And the loss is 0.008, which is **less than a third**; it is smaller after every pass. And every unit's
         gradient has both signs. LeCun and others give a reason in *Efficient BackProp* (1998, section 4.3): if no input is
-        negative, a scan moves no two weights of a unit in opposite directions, so the weights can change their direction only by
-        zigzagging. And steps that push down all weights of a unit can make its sum negative for every scan. `transforms.Normalize` in torchvision subtracts a mean from each channel.
+        negative, the gradient of a single scan has one sign in each unit, so with one scan per step the weights of a unit can
+        change their direction only by zigzagging. With batches this holds nearly, as long as the common part outweighs the rest.
+        And steps that push down all weights of a unit can make its sum negative for every scan. `transforms.Normalize` in torchvision subtracts a mean from each channel.
 
         How much you gain depends on the optimizer. With plain gradient descent and lr = 0.1 the loss ends at 0.117 on the scans as
         they are, and only the 2 units are dead that were dead at the start; on centred scans, 0.111 and 0. And the share of
@@ -740,6 +751,18 @@ def _with_sizes_of_the_lesson(delta, X):
         (
             lambda delta, X: delta.sum() * X.mean(axis=0),
             "delta.sum() adds up over the units too. Each unit has a sum of its own: use axis=0.",
+        ),
+        (
+            lambda delta, X: np.outer(delta.sum(), X.mean(axis=0)),
+            "delta.sum() adds up over the units too. Each unit has a sum of its own: use axis=0.",
+        ),
+        (
+            lambda delta, X: X.mean(axis=0) * delta.sum(axis=0),
+            COMBINE,
+        ),
+        (
+            lambda delta, X: np.dot(delta.sum(axis=0)[:, None], X.mean(axis=0)),
+            COMBINE,
         ),
         (
             lambda delta, X: np.outer(np.full(delta.shape[1], delta.sum()), X.mean(axis=0)),

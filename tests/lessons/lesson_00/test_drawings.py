@@ -238,44 +238,62 @@ def test_answers_of_the_placement_questions():
             )
 
 
-def test_the_falls_that_hints_recognise():
+@pytest.fixture(scope="module")
+def trained():
+    """Return the model of lesson 00 after its training, with the gradients of the last batch."""
+    model, rng = nn.MLP([64, 32, 10], rng=0), np.random.default_rng(0)
+    optimizer = optim.Adam(model.parameters(), lr=0.005)
+    x, y, *_ = digits()
+    for _ in range(20):
+        for batch in np.array_split(rng.permutation(len(x)), 45):
+            optimizer.zero_grad()
+            cross_entropy(model(x[batch]), y[batch]).backward()
+            optimizer.step()
+    return model
+
+
+def test_the_falls_that_hints_recognise(trained):
     """`00.fall` recognises a fall measured on the trained model, with gradients that were not
     cleared, or on centred scans.
     """
-    train_x, train_y, *_ = digits()
+    x, y, *_ = digits()
 
-    def network():
-        return nn.MLP([64, 32, 10], rng=0)
-
-    def train(model):
-        optimizer, rng = optim.Adam(model.parameters(), lr=0.005), np.random.default_rng(0)
-        for _ in range(20):
-            for batch in np.array_split(rng.permutation(len(train_x)), 45):
-                optimizer.zero_grad()
-                cross_entropy(model(train_x[batch]), train_y[batch]).backward()
-                optimizer.step()
-
-    def falls(model, scans=train_x):
+    def falls(numbers, gradients, scans=x):
         """Return the fall of the loss after a step with c = 0.1, and what the gradients promise."""
-        before = cross_entropy(model(scans), train_y)
+        model = nn.MLP([64, 32, 10], rng=0)
+        if numbers:
+            model.load_state_dict(numbers)
+        for p, gradient in zip(model.parameters(), gradients, strict=True):
+            p.grad = gradient
+        before = cross_entropy(model(scans), y)
         before.backward()
         for p in model.parameters():
             p.data = p.data - 0.1 * p.grad
-        after = cross_entropy(model(scans), train_y).item()
+        after = cross_entropy(model(scans), y).item()
         promised = 0.1 * sum(np.sum(p.grad**2) for p in model.parameters())
         return before.item() - after, promised
 
-    trained = network()
-    train(trained)
-    numbers, gradients = trained.state_dict(), [p.grad for p in trained.parameters()]
-    assert falls(trained) == pytest.approx((0.00244, 0.00872), rel=0.04)
-    trained.load_state_dict(numbers)
-    trained.zero_grad()
-    assert falls(trained) == pytest.approx((0.00132, 0.00144), rel=0.04)
-    restarted = network()
-    for p, gradient in zip(restarted.parameters(), gradients, strict=True):
-        p.grad = gradient
-    assert falls(restarted)[0] == pytest.approx(0.00592, rel=0.04)
-    assert falls(network(), train_x - train_x.mean(axis=0)) == pytest.approx(
-        (0.0036, 0.0036), rel=0.04
-    )
+    numbers, none = trained.state_dict(), [None] * 4
+    left = [p.grad for p in trained.parameters()]
+    assert falls(numbers, left) == pytest.approx((0.00244, 0.00872), rel=0.04)
+    assert falls(numbers, none) == pytest.approx((0.00132, 0.00144), rel=0.04)
+    assert falls(None, left)[0] == pytest.approx(0.00592, rel=0.04)
+    assert falls(None, none, x - x.mean(axis=0)) == pytest.approx((0.0036, 0.0036), rel=0.04)
+
+
+def test_the_loss_curves_most_along_the_mean_scan(trained):
+    """For the weights of unit 1, more than ten times as much as at right angles to it."""
+    x, y, *_ = digits()
+    W, b, V, c = trained.state_dict().values()
+    others = np.maximum(x @ W.T + b, 0)
+    others[:, 1] = 0
+
+    def loss(weights):
+        unit = ag.relu(x @ weights + b[1])
+        return cross_entropy(others @ V.T + c + ag.expand_dims(unit, 1) * V[:, 1], y)
+
+    H = ag.hessian(loss)(W[1])
+    along = x.mean(axis=0) / np.linalg.norm(x.mean(axis=0))
+    across = np.eye(64) - np.outer(along, along)
+    assert np.isclose(loss(W[1]).item(), cross_entropy(trained(x), y).item())
+    assert along @ H @ along > 10 * np.linalg.eigvalsh(across @ H @ across).max()
