@@ -167,8 +167,8 @@ def weights_and_gradients(frames, passes):
 
     Squares show positive numbers, and diamonds show negative numbers. The weights of a frame share
     one scale of shades, and so do its gradients; the headings give their mean sizes, without the
-    units whose gradients are all 0. An arrow joins the gradients of unit 1 to some of the scans that add up to them: those
-    with the largest and the smallest factors.
+    units whose gradients are all 0. An arrow joins the gradients of unit 1 to some of the scans
+    that add up to them: those with the largest and the smallest factors.
 
     Parameters
     ----------
@@ -183,6 +183,7 @@ def weights_and_gradients(frames, passes):
     sheet = Axes((0, 0, 560, 0), (0, 1), (0, 1))  # only for its text
     after = f"after {counted(passes, 'pass')}"
     loss, *parts, scans, factors = frames[passes]
+    learning = np.any(parts[1] != 0, axis=1)  # a dead unit has no gradient
     lines = [f"loss {loss:.3f} on all training digits"]
     for row, (numbers, what, heading, colour, dash) in enumerate(
         [
@@ -191,7 +192,6 @@ def weights_and_gradients(frames, passes):
         ]
     ):
         largest = np.abs(numbers).max()
-        learning = np.any(parts[1] != 0, axis=1)  # a dead unit has no gradient
         size = number(float(f"{np.abs(numbers[learning]).mean():.2g}"))
         sheet.words(14, 26 + 150 * row, f"{heading}: mean size {size}", colour, "start", 16)
         shades = np.round(12 * numbers / largest).astype(int)

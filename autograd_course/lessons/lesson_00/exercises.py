@@ -633,6 +633,10 @@ COMBINE = (
 )
 
 
+ONE_MEAN = "X.mean() is one number, the mean of all dots. The mean scan has one number for each dot: use axis=0."
+ONE_SUM = "delta.sum() adds up over the units too. Each unit has a sum of its own: use axis=0."
+
+
 def _common_part(delta, X):
     return np.outer(delta.sum(axis=0), X.mean(axis=0))
 
@@ -742,19 +746,19 @@ def _with_sizes_of_the_lesson(delta, X):
         ),
         (
             lambda delta, X: delta.sum(axis=0)[:, None] * X.mean(),
-            "X.mean() is one number, the mean of all dots. The mean scan has one number for each dot: use axis=0.",
+            ONE_MEAN,
         ),
         (
             lambda delta, X: np.outer(delta.sum(axis=0), np.full(X.shape[1], X.mean())),
-            "X.mean() is one number, the mean of all dots. The mean scan has one number for each dot: use axis=0.",
+            ONE_MEAN,
         ),
         (
             lambda delta, X: delta.sum() * X.mean(axis=0),
-            "delta.sum() adds up over the units too. Each unit has a sum of its own: use axis=0.",
+            ONE_SUM,
         ),
         (
             lambda delta, X: np.outer(delta.sum(), X.mean(axis=0)),
-            "delta.sum() adds up over the units too. Each unit has a sum of its own: use axis=0.",
+            ONE_SUM,
         ),
         (
             lambda delta, X: X.mean(axis=0) * delta.sum(axis=0),
@@ -766,7 +770,7 @@ def _with_sizes_of_the_lesson(delta, X):
         ),
         (
             lambda delta, X: np.outer(np.full(delta.shape[1], delta.sum()), X.mean(axis=0)),
-            "delta.sum() adds up over the units too. Each unit has a sum of its own: use axis=0.",
+            ONE_SUM,
         ),
         (
             lambda delta, X: np.outer(np.abs(delta).sum(axis=0), X.mean(axis=0)),

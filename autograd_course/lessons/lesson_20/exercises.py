@@ -1411,6 +1411,10 @@ def _quiet_calls(guarded):
 _KEY = "key = x.shape, x.dtype"
 _RETURN = "return programs[key](x)"
 _RECORD = "programs[key] = record(f, x)"
+_EVERY_CALL = (
+    "You record at every call, also where the dict has the key already. (setdefault(key, record(f, x)) does so too, because "
+    "Python calls record first.)"
+)
 
 
 @exercise(
@@ -1495,12 +1499,12 @@ _RECORD = "programs[key] = record(f, x)"
         edit(
             "if key not in programs:",
             "if True:",
-            "You record at every call, also where the dict has the key already. (setdefault(key, record(f, x)) does so too, because Python calls record first.)",
+            _EVERY_CALL,
         ),
         edit(
             "if key not in programs:\n            programs[key] = record(f, x)\n",
             "programs.setdefault(key, record(f, x))\n",
-            "You record at every call, also where the dict has the key already. (setdefault(key, record(f, x)) does so too, because Python calls record first.)",
+            _EVERY_CALL,
         ),
         edit(
             "if key not in programs:",
