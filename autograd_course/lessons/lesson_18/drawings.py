@@ -35,6 +35,8 @@ def dependence_matrix(sizes, letters, what="slope"):
         words(left, 20, "reads the letter", anchor="start", size=13),
     ]
     told, leaks = [], 0
+    boxes, dots = {style.PAPER: "", style.GROUND: ""}, ""  # one path each keeps the page small
+    marks = []
     for t in range(side):
         y, read = top + t * CELL, np.flatnonzero(sizes[t] > least)
         leaks += int(np.sum(read > t))
@@ -46,21 +48,26 @@ def dependence_matrix(sizes, letters, what="slope"):
         parts.append(words(left - 12, y + 20, f"{t}: {letters[t]}", anchor="end", size=13))
         for k in range(side):
             x = left + k * CELL
-            box = f'<rect x="{x + 1}" y="{y + 1}" width="{CELL - 2}" height="{CELL - 2}"'
-            ground = style.GROUND if k > t else style.PAPER
-            parts.append(f'{box} fill="{ground}" stroke="{style.LINE}" stroke-width="0.6"/>')
+            box = f"M{x + 1} {y + 1}h{CELL - 2}v{CELL - 2}h{2 - CELL}z"
+            boxes[style.GROUND if k > t else style.PAPER] += box
             if k not in read:
-                parts.append(
-                    f'<circle cx="{x + CELL / 2}" cy="{y + CELL / 2}" r="1.5" fill="{style.LINE}"/>'
-                )
+                dots += f"M{x + CELL / 2:g} {y + CELL / 2:g}h0"
                 continue
-            parts.append(
-                f'{box} fill="{colour}" fill-opacity="{0.12 + 0.88 * sizes[t, k] / np.max(sizes):.3f}"/>'
+            marks.append(
+                f'<path d="{box}" fill="{colour}" fill-opacity="{0.12 + 0.88 * sizes[t, k] / np.max(sizes):.3f}"/>'
             )
             if k > t:
-                parts.append(
+                marks.append(
                     f'<path d="M{x + 7} {y + 7}l16 16m0 -16l-16 16" stroke="{style.INK}" stroke-width="2.5"/>'
                 )
+    parts += [
+        f'<path d="{box}" fill="{ground}" stroke="{style.LINE}" stroke-width="0.6"/>'
+        for ground, box in boxes.items()
+    ]
+    parts.append(
+        f'<path d="{dots}" stroke="{style.LINE}" stroke-width="3" stroke-linecap="round"/>'
+    )
+    parts += marks
     below = top + side * CELL
     legend = "grey: the future" + "; crossed: read" * bool(leaks)
     parts += [

@@ -39,10 +39,13 @@ def test_who_reads_whom_marks_the_future():
     ]
     shades = opacities(picture, style.GRADIENT)
     assert np.allclose(shades, 0.12 + 0.88 * sizes[sizes > 0] / 4, atol=1e-3)
-    assert (
-        picture.html.count("l16 16m0 -16") == 1
-        and len(list(svg_of(picture).iter(f"{SVG}circle"))) == 5
-    )
+    assert picture.html.count("l16 16m0 -16") == 1
+    (dots,) = [one for one in svg_of(picture).iter(f"{SVG}path") if "linecap" in str(one.attrib)]
+    assert dots.get("d").count("h0") == 5, "one for each size that is 0"
+    grounds = {
+        one.get("fill"): one for one in svg_of(picture).iter(f"{SVG}path") if one.get("fill")
+    }
+    assert [grounds[key].get("d").count("z") for key in (style.GROUND, style.PAPER)] == [3, 6]
     assert {"dark: large; dot: 0", "grey: the future; crossed: read"} <= set(words_in(picture))
     honest = dependence_matrix(np.tri(3) / 3, "abc", what="weight")
     assert honest.text.splitlines()[::3] == ["The future is read 0 times.", "1 (b): 0 0.33, 1 0.33"]
