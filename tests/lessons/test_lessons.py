@@ -330,6 +330,7 @@ PARTS_IN_04 = ("### Saturation", "### Square root", "## Functions with kinks", "
 PARTS_IN_04 += ("## A nan gradient", "## Summary card")
 PARTS_IN_13 = ("# Remember a sequence", "*A good place to stop")
 PARTS_IN_13 += ("## Gradient clipping", "## The exact rule")
+PARTS_IN_13 += ("## Learn the wave", "**Compare with baselines.**")
 
 
 @pytest.mark.parametrize(
@@ -344,7 +345,7 @@ def test_a_user_of_pytorch_needs_the_announced_minutes_for_parts_of_a_lesson(les
     if lesson == "13":
         parts.append(load(every[-1:], False).minutes)
     needed = sum(parts) * WALKED_WITH_PYTORCH[lesson] / read.minutes
-    assert [len(said), len(parts)] == [1, 3] and abs(int(said[0]) - needed) < 3
+    assert len(said) == 1 and abs(int(said[0]) - needed) < 3, needed
 
 
 @EVERY_LESSON
