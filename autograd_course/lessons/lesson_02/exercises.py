@@ -80,7 +80,7 @@ prediction(
         gradient of w *is* z, which moves with x. But x is only added, and the local gradient of an addition is 1, however large x is.
 
         If you slide w, the number on the arrow from x to z **stays** 1. The gradient of x **changes**, because it is always equal to
-        w. So the local gradient and the gradient are two different numbers.""",
+        w. So the local gradient and the gradient are two different quantities.""",
 )
 
 prediction(
@@ -105,7 +105,7 @@ card(
         "The partial derivative ∂z/∂x is the slope of z when x alone moves and the other inputs are held still.",
         "Two nudges: dz ≈ (∂z/∂x) dx + (∂z/∂y) dy. The contributions add.",
         "A calculation records itself as a computational graph: each result stores its operation and its inputs.",
-        "The local gradient belongs to one arrow; the gradient covers the whole path from x to L.",
+        "The local gradient belongs to one arrow; the gradient of x covers all paths from x to L.",
         "Chain rule: the gradient of an input is the upstream gradient g times the local gradient.",
         "Multiply along a path, add over the paths.",
     ],
@@ -159,7 +159,7 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
     hints=[
         "The cell that measured 12 and 9 computes both slopes at a fixed point. Use the names x and y instead of the numbers 3.0 and 2.0.",
         (
-            "Help: 'float' object is not callable",
+            "Help: … object is not callable",
             """
             `central` expects a function of the one input that moves. `f(x, y)` is already a number, but `lambda moving: f(moving, y)` is
             a function.""",
@@ -177,7 +177,7 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
             slope_y = central(lambda moving: f(x, moving), y)
             return slope_x * dx + slope_y * dy""",
     explained="The last line is the boxed formula.",
-    why="Each input contributes slope × nudge, and the contributions add. All sums over paths in later lessons rest on this.",
+    why="Each input contributes slope × nudge, and the contributions add. All sums over paths rest on this.",
     mistakes=[
         (
             lambda f, x, y, dx, dy: f(x + dx, y + dy) - f(x, y),
@@ -369,6 +369,36 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
             times(h, "Your result is far too small, as if you had not divided by 2 * h.")
             for h in (1e-5, 2e-5)
         ),
+        edit(
+            "f(x, moving), y)",
+            "f(x, moving), x)",
+            "You measure the slope of y at x. Its second argument must be y: central(lambda moving: f(x, moving), y).",
+        ),
+        edit(
+            "f(moving, y), x)",
+            "f(moving, y), y)",
+            "f(x, moving), y)",
+            "f(x, moving), x)",
+            "You measure the slope of x at y and the slope of y at x. Swap the second arguments of central.",
+        ),
+        edit(
+            "f(moving, y), x)",
+            "f(moving, x), y)",
+            "f(x, moving), y)",
+            "f(y, moving), x)",
+            "You swapped x and y. In f, x comes first: f(moving, y) moves x, and f(x, moving) moves y.",
+        ),
+        (
+            lambda f, x, y, dx, dy: (
+                (f(x + dx, y) - f(x - dx, y)) / 2 + (f(x, y + dy) - f(x, y - dy)) / 2
+            ),
+            "Your steps are the nudges themselves. Measure each slope with central, and multiply it by its nudge.",
+        ),
+        edit(
+            BOTH,
+            "abs(slope_x * dx) + abs(slope_y * dy)",
+            "A contribution can be negative: leave out the abs.",
+        ),
     ],
 )
 def two_knobs(answer):
@@ -422,7 +452,7 @@ def two_knobs(answer):
     mistakes=[
         sign_lost(
             -2.5,
-            "The absolute value is right. The gradient of z is −4 and that of x is 10. Which sign must the local gradient have?",
+            "The absolute value is right. −4 times which number is 10? (If you divided 5 by 2: these are values, not gradients.)",
         ),
         reciprocal(
             -2.5,
@@ -439,7 +469,7 @@ def two_knobs(answer):
                 wrong,
                 "Adding or subtracting does not help. Along a path you multiply, so undo a multiplication.",
             )
-            for wrong in (6, -6, 14, -14)
+            for wrong in (6, -6, 14, -14, 3)
         ),
         (
             1,
@@ -452,6 +482,7 @@ def two_knobs(answer):
             "5 is the value of z, and the local gradient of w. Look at the gradients of z and of x.",
         ),
         (2, "That is the value of x. Look at the gradients of z and of x."),
+        (-20, "That is the value of L. Look at the gradients of z and of x."),
     ],
 )
 def hidden(answer):
@@ -540,6 +571,10 @@ def hidden(answer):
             "That is the sum of the two arrows into L. Multiply each by the arrow before it.",
         ),
         (3, "That is the arrow from a to b. Follow the path on to L; and there is a second path."),
+        (
+            4,
+            "That is one arrow: from a to c, or from b to L. A path has two arrows, and there are two paths.",
+        ),
         (72, "Exactly double. Did you call backward() twice? It adds to .grad."),
         lambda got, expected: (
             "That is a Tensor. Do the names still have their values from earlier cells, such as a = 10? Set a = 2 first, or write the numbers."
