@@ -3,6 +3,7 @@
 No other module of the grader contains these sentences.
 """
 
+import inspect
 import re
 
 import numpy as np
@@ -75,7 +76,7 @@ SENTENCES = {
     "endless": "Your function does not end: what should become smaller, or become False, so that the loop stops?",
     "waits": "Your function waits for input() or sleep(). The check passes all inputs as arguments, and types nothing.",
     "printed": "Your function prints the result and returns None: write return instead of print.",
-    "nothing": "Your function returned None. Write return in front of the result. Does every branch return a value? (x -= 1 changes only the function's own x; list.sort, list.reverse, list.append and np.add.at return None.)",
+    "nothing": "Your function returned None. Write return in front of the result. Does every branch return a value? (x -= 1 returns nothing; list.sort, list.reverse, list.append and np.add.at return None.)",
     "array overwritten": "Your function modifies the caller's array. -= and *= do that too. Make a new array: write x - … "
     "instead of x -= ….",
     "list overwritten": "Your function modifies the caller's list. Make a new list instead.",
@@ -105,7 +106,7 @@ SENTENCES = {
     "error: view": "NumPy's view reads the same bytes as a different dtype. To change the shape, write x.reshape(…).",
     "error: length as dtype": "A length was taken for a dtype: np.zeros takes the shape as one tuple, np.zeros((2, 3)), and x.reshape(…) changes the shape, not x.view(…).",
     "error: transpose": "NumPy's transpose takes every axis in its new order. To swap two axes, write np.swapaxes(x, i, j), or x.mT for the last two.",
-    "error: broadcast": "The shapes of two arrays do not match. Did a sum, a mean or a squeeze lose an axis? keepdims=True keeps it, with length 1.",
+    "error: broadcast": "The shapes of two arrays do not match. Has an axis been lost, or is it in the wrong place? A sum or a mean keeps its axis, with length 1, only if keepdims is True; x[:, None] and np.expand_dims add one.",
     "error: NumPy name": "NumPy has no np.{0}: PyTorch's cat is np.concatenate in NumPy, clamp is np.clip, and ln is np.log.",
     "error: array as number": "float( ), int( ) and the functions of math take single numbers: np.exp, np.tanh and so on take arrays.",
     "error: negative whole power": "NumPy cannot raise integers to negative integer powers: divide, or write it as y ** -1.0.",
@@ -183,15 +184,37 @@ def _instead(name):
         if "autograd_lib" in advice:
             return advice
         # the answer computes with arrays, so where(…) becomes np.where(…)
-        return re.sub(
+        advice = re.sub(
             r"(?<![\w.])(\w+)(?=\((mask|\[?-?x\b|1 \+ x))",
             lambda call: f"np.{call[0]}" if hasattr(np, call[0]) else call[0],
             advice,
         )
-    for module, alias in [(np, "np"), (autograd_lib, "ag")]:
-        if hasattr(module, name):
-            return f"write {alias}.{name}(x)"
-    return ""
+        # and a method of a Tensor becomes a method of an array, or a function of NumPy
+        method = re.fullmatch(r"use ((\w+)\((?!.*\bx\b)[\w., ]*\))", advice)
+        if method and hasattr(np.ndarray, method[2]):
+            return f"use x.{method[1]}"
+        if method and hasattr(np, method[2]):
+            return f"use {_call_in(np, method[2])}"
+        return advice
+    module = np if hasattr(np, name) else autograd_lib
+    return f"write {_call_in(module, name)}" if hasattr(module, name) else ""
+
+
+def _call_in(module, name):
+    """Return the text of a call of a function of NumPy or autograd_lib, with its required arguments.
+
+    For example, the call of expand_dims is "np.expand_dims(x, axis)".
+    """
+    try:
+        first, *others = inspect.signature(getattr(module, name)).parameters.values()
+    except (TypeError, ValueError):  # not a function, or one whose arguments Python cannot read
+        others = ()
+    required = [
+        other.name
+        for other in others
+        if other.default is other.empty and other.kind < other.VAR_POSITIONAL
+    ]
+    return f"{'np' if module is np else 'ag'}.{name}({', '.join(['x', *required])})"
 
 
 def _of_part(part, text):

@@ -224,7 +224,12 @@ WRONG = [
     ("99.slope", lambda x: np.array([x]).sigmoid(), "no .sigmoid: write ag.sigmoid(x)."),
     ("99.slope", lambda x: np.array([x]).int(), "no .int: most of NumPy's functions"),
     ("99.slope", lambda x: np.array([[x]]).flatten(0, 1), "NumPy's flatten joins all axes"),
-    ("99.slope", lambda x: np.ones((2, 3)) + np.ones(2), "keepdims=True keeps it"),
+    ("99.slope", lambda x: np.ones((2, 3)) + np.ones(2), "only if keepdims is True"),
+    ("99.slope", lambda x: np.array([x]).unsqueeze(1), "use np.expand_dims(x, axis)."),
+    ("99.slope", lambda x: np.array([x]).expand_dims(1), "write np.expand_dims(x, axis)."),
+    ("99.slope", lambda x: np.array([x]).expand(3, 1), "use np.broadcast_to(x, shape)."),
+    ("99.slope", lambda x: np.array([x]).permute(0), "use x.transpose(axes)."),
+    ("99.slope", lambda x: np.array([x]).tensordot(x), "use einsum(letters, x, y)."),
     ("99.slope", lambda x: unpacked(ag.grad(np.sum)), "Expected a value, got a function"),
     ("99.slope", lambda x: np.array(2 * x).grad, ".grad belongs to a Tensor"),
     (
