@@ -327,7 +327,12 @@ def case(letter, method="as found", of=clinic):
             value = of.sheet(patient.engine.__base__)[name] if fixed else ill_value
             sign = "✗" if of.fails(name, value) else "✓"
             outcome = f"{in_line(value)} {sign}".replace(" ", "\N{NO-BREAK SPACE}")
-            facts.append(("failed check", f"{of.EXAMINATIONS[name][0]}: {outcome}"))
+            facts.append(
+                (
+                    "checked again" if fixed else "failed check",
+                    f"{of.EXAMINATIONS[name][0]}: {outcome}",
+                )
+            )
     cells = table(
         [((name, f"color:{style.FAINT};white-space:nowrap"), escape(fact)) for name, fact in facts],
         style="margin:4px 0 8px;font-size:13px;",

@@ -143,7 +143,7 @@ PATIENTS = {
     1: Patient(
         Multiplied,
         "__mul__",
-        "If a smaller array is multiplied by a larger one, the gradients have the right shape but wrong numbers.",
+        "If a smaller array is multiplied by a larger one, the gradient of the larger one has the right shape but wrong numbers.",
         "the blog series on Zen",
         "in a product, g is summed to the shape of the other factor",
         "It passes for factors of the same shape. If one of them is broadcast, it fails.",

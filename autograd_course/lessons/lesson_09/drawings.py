@@ -185,8 +185,9 @@ def candidates(m, k, n):
             fitting += [called] * ("✓ shape" in verdict)
             right += [called] * ("✓ right" in verdict)
         panels.append(plot.parts)
+        verb = "has" if len(fitting) == 1 else "have"
         lines.append(
-            f"{head}: {len(fitting)} of 8 have the shape of A: {', '.join(fitting)}. Right: {', '.join(right)}."
+            f"{head}: {len(fitting)} of 8 {verb} the shape of A: {', '.join(fitting)}. Right: {', '.join(right)}."
         )
     return Picture(
         beside(

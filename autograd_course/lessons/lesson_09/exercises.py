@@ -258,6 +258,7 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
             "That is the product itself. The gradient of one factor is g[i, j] times the other.",
         ),
         edit("g[i, j] * A", "A", "grad_A is right. In the line for grad_B, the g is missing."),
+        edit("g[i, j] * B", "B", "grad_B is right. In the line for grad_A, the g is missing."),
         edit(
             "g[i, j] * B[k, j]",
             "(g @ B.T)[i, k]",
@@ -324,6 +325,11 @@ MISPLACED = "An index is out of bounds. This product has the factors A[i, k] and
             "g[i, j] * B[k, j]",
             "grad_A is right. In the line for grad_B, the other factor is A[i, k].",
         ),
+        edit(
+            "g[i, j] * B[k, j]",
+            "g[i, j] * A[i, k]",
+            "grad_B is right. In the line for grad_A, the other factor is B[k, j].",
+        ),
     ],
 )
 def indices(answer):
@@ -361,6 +367,14 @@ WRONG_X = [
         "The columns of g belong to the columns of y, not to its rows: which of the two must be transposed? (NumPy's transpose(0, 1) changes nothing: write .T.)",
     ),
     (lambda g, z, x, y: y.mT @ g, "The two factors are in the wrong order."),
+    *(
+        (own, "This is the rule for x, so the other factor is y: multiply g by y, not by x.")
+        for own in (
+            lambda g, z, x, y: g @ x.mT,
+            lambda g, z, x, y: g @ x,
+            lambda g, z, x, y: x @ g,
+        )
+    ),
     (
         lambda g, z, x, y: g.mT @ y,
         "The wrong factor is transposed: the sum runs over the columns of g and of y.",
@@ -416,6 +430,18 @@ WRONG_Y = [
     (
         lambda g, z, x, y: g @ x,
         "That is the rule of the left slot again, without a transpose. For y, x comes on the left.",
+    ),
+    *(
+        (own, "This is the rule for y, so the other factor is x: multiply g by x, not by y.")
+        for own in (
+            lambda g, z, x, y: y.mT @ g,
+            lambda g, z, x, y: y @ g,
+            lambda g, z, x, y: g @ y,
+        )
+    ),
+    (
+        lambda g, z, x, y: g @ y.mT,
+        "That is the gradient of x. This is the rule for y, so multiply g by x.",
     ),
     (lambda g, z, x, y: x.mT, "The upstream gradient is missing: g."),
     (lambda g, z, x, y: x, "The upstream gradient is missing: g."),
@@ -585,6 +611,10 @@ def _product(d):
             "Both contributions are right, but there is only one A: add them.",
         ),
         (
+            np.array([[3, 7], [3, 7], [4, 4], [6, 6]]),
+            "Both contributions are right, but + joins two lists into one of four rows. Add the entries, or write np.array(…) around each.",
+        ),
+        (
             np.array([[5, 11], [11, 25]]),
             "That is A·Aᵀ, without g. Each contribution is g times the transpose of A, or the other way round.",
         ),
@@ -749,9 +779,16 @@ def batch(answer):
         tried=lambda g, x, w: f"gradient_w(g, x, w), with g {g.shape}, x {x.shape} and w {w.shape}",
         hints=[
             *batch.mistakes,
-            (
-                lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0),
-                "That is summed too early. Each x belongs to its own g: multiply first, then sum.",
+            *(
+                (
+                    early,
+                    "That is summed too early. Each x belongs to its own g: multiply first, then sum.",
+                )
+                for early in (
+                    lambda g, x, w: x.mT.sum(axis=0) @ g.sum(axis=0),
+                    lambda g, x, w: x.mT.sum(axis=0) @ g,
+                    lambda g, x, w: x.mT @ g.sum(axis=0),
+                )
             ),
         ],
     )
@@ -776,7 +813,7 @@ RIGHT = {
 ASKED = 1, 3, 5, 6  # the others may be given too
 EVIDENCE = {
     1: "The shape is right, but every number is doubled, because x has two rows. Only the check of b · x shows this. (Cause h would "
-    "send x itself.)",
+    "send x itself. Cause d is that of another engine.)",
     2: "Nothing was summed, so there is no scalar L to start from. And yet this engine returns [2, 4, 6].",
     3: "[[6, 14], [6, 14]] is twice [[3, 7], [3, 7]], the contribution of the left slot. A @ B is right, so both rules exist.",
     4: "The gradient of b is summed as it should be, but that of c is not. What is special about c?",
@@ -793,7 +830,7 @@ EVIDENCE = {
     importance=1,
     question="What is the fault in engines 1, 3, 5 and 6? Give the letter of each cause.\n\n"
     + "\n".join(f"- **{letter}** {cause}" for letter, cause in CAUSES.items())
-    + "\n\nTwo of the causes apply to none of the seven engines.",
+    + "\n\nTwo of the causes apply to none of the seven engines, and each of the others to exactly one.",
     stub="""
         diagnosis = {1: ..., 3: ..., 5: ..., 6: ...}""",
     hints=[
@@ -811,7 +848,7 @@ EVIDENCE = {
     explained="""
         The other three: 2 e, 4 i, 7 a. Each wrong array points to its cause: a 2 where two rows were summed, B itself where the
         dot-product rule ran, and twice [[3, 7], [3, 7]] where the rule for the left slot ran twice.""",
-    why="Six of the seven pass a check on square arrays of one shape. They fail if there is broadcasting, a scalar, "
+    why="Six of the seven pass the check on three square arrays. They fail if there is broadcasting, a scalar, "
     "one matrix in both places, or a loss that is an array.",
 )
 def diagnose(answer):
@@ -911,7 +948,7 @@ WRONG_MATMUL = "The left rule still runs for both if x and y are the same. Choos
         In the sum, one name, g, was used for two things. In the product, the code tested whether the value was x, when it
         should have tested whether it was in the first slot. (For the sum, `[g, g]` also works, because `backward` calls `fitted`
         on every gradient.)""",
-    why="Both rules looked right. For two different arrays of the same shape, they are.",
+    why="Both rules looked right. For two different square matrices, they are.",
 )
 def fixed(answer):
     if not all(map(callable, answer)):
@@ -971,6 +1008,10 @@ def fixed(answer):
                 (
                     np.array([[11, 15], [11, 15]]),
                     "Your rule sends the gradient of x to y as well. The gradient of y is xᵀ·g.",
+                ),
+                (
+                    np.array([[5, 7], [6, 8]]),
+                    "That multiplies g by Bᵀ entry by entry, with *. Use np.dot for a product of matrices.",
                 ),
                 (
                     np.array([[15, 19], [17, 21]]),

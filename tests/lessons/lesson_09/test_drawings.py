@@ -92,7 +92,7 @@ def test_candidates_names_the_shape_that_does_not_fit():
         "shape (3, 2)" in candidates(2, 3, 4).html
         and candidates(2, 3, 4).html.count("does not fit") == 6
     )
-    assert "1 of 8 have the shape of A: g @ Bᵀ." in candidates(2, 3, 4).text
+    assert "1 of 8 has the shape of A: g @ Bᵀ." in candidates(2, 3, 4).text
 
 
 def test_jacobian_shows_every_number_once():
