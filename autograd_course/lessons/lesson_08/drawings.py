@@ -100,7 +100,7 @@ def follow(formula, f, x, entry):
     """Draw which entries of z = f(x) use one entry of x, and how the gradient of x is computed.
 
     The picture shows x and z, and below them the gradient of x and the upstream gradient g, which
-    is 1, 2, 3, …
+    is 1, 2, 3, … The terms that add up to the entry of the gradient are above the lower arrow.
 
     Parameters
     ----------
@@ -163,6 +163,9 @@ def follow(formula, f, x, entry):
             for weight, arrived in zip(weights[entry][reached], g[reached])
         ]
         total = f"{' + '.join(terms)} = {brings}" if terms != [brings] else brings
+        if terms != [brings]:
+            y = below + HIGH - 12
+            parts.append(words(middle, y, " + ".join(terms), style.GRADIENT, size=13))
         said += [
             f"{name} = {number(x[entry])} goes to {places}",
             f"the gradient of {name} is {total}",

@@ -189,7 +189,7 @@ card(
         "Follow an entry to every place it went to. Its gradient is the sum of the upstream gradients there, each multiplied by its local gradient.",
         "Copied forward, added backward: g.sum(axis=0) for a row; axis=1 with keepdims=True for a column.",
         "Added forward, copied backward; for a mean, times 1/n.",
-        "Moved forward (reshape, transpose, concatenate), moved back: each entry of g goes back to where the entry of x came from.",
+        "Moved forward (reshape, transpose, concatenate), moved back: each entry of x receives the entry of g at the place it went to.",
         "An entry that is read twice receives two gradients: np.add.at adds both, out[index] += g keeps only the last.",
     ],
 )
@@ -324,7 +324,7 @@ _TO_NUMBER = [
         to_column = lambda g: g.sum(axis=1, keepdims=True)      # (2, 3) -> (2, 1)
         to_number = lambda g: g.sum()                           # (2, 3) -> ()""",
     explained="Number the axes as in z. The backward pass sums g along each axis along which b was copied.",
-    why="The sum runs along the axis of the copies. The shape of b tells you whether this axis stays, with length 1.",
+    why="The sum runs along every axis of the copies. The shape of b tells you which of them stay, with length 1.",
     playground="""
         x = [[1, 2, 3], [4, 5, 6]]
         b = [[10], [20]]
@@ -440,11 +440,42 @@ _SUM = [
         lambda g, z, x, axis, keepdims: np.broadcast_to(np.sum(g), x.shape),
         "You sum g. But an entry of x is part of only one sum.",
     ),
+    *(
+        (wrong, _SUMS_AGAIN)
+        for wrong in (
+            lambda g, z, x, axis, keepdims: np.broadcast_to(
+                g.sum(axis=axis, keepdims=True), x.shape
+            ),
+            lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis).sum(axis=axis),
+        )
+    ),
+    *(
+        (wrong, "That is z again, the forward pass. The rule copies g into the shape of x.")
+        for wrong in (
+            lambda g, z, x, axis, keepdims: x.sum(axis=axis, keepdims=keepdims),
+            lambda g, z, x, axis, keepdims: x.sum(axis=axis),
+        )
+    ),
+    (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(restore(x, g, axis), x.shape),
+        "restore takes g first, then x: restore(g, x, axis).",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: np.broadcast_to(g, restore(g, x, axis).shape),
+        "restore(g, x, axis) is the array to copy, and x.shape is the shape.",
+    ),
     (mean_x, "That is the rule of the mean: 1/n belongs to mean_x."),
     (lambda g, z, x, axis, keepdims: np.broadcast_to(np.expand_dims(g, 1), x.shape), _ONE_AXIS),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(g.reshape(-1, 1), x.shape),
         _ONE_AXIS,
+    ),
+    *(
+        (wrong, "axis is not always 1: restore(g, x, axis) takes the axis of the call.")
+        for wrong in (
+            lambda g, z, x, axis, keepdims: np.broadcast_to(restore(g, x, 1), x.shape),
+            lambda g, z, x, axis, keepdims: restore(g, x, 1) * np.ones(x.shape),
+        )
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(g[:, None], x.shape),
@@ -499,6 +530,22 @@ _MEAN = [
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(restore(z, x, axis), x.shape),
         "That copies z, the mean. Copy g instead.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(z, z, x, axis) * z.size / x.size,
+        "That copies z, the mean. Copy g instead.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x, axis) / x.size / z.size,
+        "That divides by both sizes. n is x.size / z.size: put it in parentheses.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, x, axis) * z.size / x.size,
+        "sum_x takes g, z, x and then axis: z is missing.",
+    ),
+    (
+        lambda g, z, x, axis, keepdims: sum_x(g, z, x, keepdims) * z.size / x.size,
+        "After x, sum_x takes axis, not keepdims: sum_x(g, z, x, axis).",
     ),
     (
         lambda g, z, x, axis, keepdims: restore(g, x, axis) * z.size / x.size,
@@ -566,9 +613,14 @@ _MEAN = [
             lambda g, z, x, axis, keepdims: sum_x(np.mean(g), z, x, axis),
         )
     ),
-    (
-        lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis, keepdims=keepdims),
-        "That has the shape of z. Each entry of x needs a gradient.",
+    *(
+        (wrong, "That has the shape of z. Each entry of x needs a gradient.")
+        for wrong in (
+            lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis, keepdims=keepdims),
+            lambda g, z, x, axis, keepdims: np.mean(sum_x(g, z, x, axis), axis),
+            lambda g, z, x, axis, keepdims: np.mean(x, axis, keepdims=keepdims),
+            lambda g, z, x, axis, keepdims: np.mean(x, axis),
+        )
     ),
     (
         lambda g, z, x, axis, keepdims: np.broadcast_to(z.size / x.size, x.shape),
@@ -592,11 +644,12 @@ _MEAN = [
     importance=3,
     question="""
         Write both rules in one line each, for any axis. First make `x.sum(axis=1)` work. `axis` and `keepdims` are the arguments
-        of the forward call: `axis` is one axis, a tuple of several, or None if all entries were added. `restore(g, x, axis)` puts a
-        lost axis back, with length 1; then `np.broadcast_to(array, shape)` can copy along it. (It compares `g.ndim`, the number
-        of axes of g, with that of x, so you do not need `keepdims`.) `x.size` is the number of entries of x.""",
+        of the forward call; you do not need `keepdims`. `axis` is one axis, a tuple of several, or None if all entries were added.
+        `restore(g, x, axis)` puts each lost axis back, with length 1; then `np.broadcast_to(array, shape)` can copy along it.
+        (With None it changes nothing, because a single number can be copied to any shape.) `x.size` is the number of
+        entries of x.""",
     stub="""
-        def restore(g, x, axis):
+        def restore(g, x, axis):                    # g.ndim is the number of axes of g
             return g if axis is None or g.ndim == x.ndim else np.expand_dims(g, axis)
 
         sum_x = lambda g, z, x, axis=None, keepdims=False: ...
@@ -1045,6 +1098,29 @@ def _rows_from_the_front(g, index, shape):
     )
 
 
+def _entries_from_the_front(g, index, shape):
+    return np.array([g[np.array(index) == place].sum() for place in range(shape[0])])
+
+
+def _list_and_number(g, index, shape):
+    return np.array([g[index == place].sum(axis=0) for place in range(shape[0])])
+
+
+def _list_and_number_alone(g, index, shape):
+    return np.array([g[index == place].sum() for place in range(shape[0])])
+
+
+def _as_many_as_places(g, index, shape):
+    out = np.zeros(shape)
+    for k in range(shape[0]):
+        out[index[k]] += g[k]
+    return out
+
+
+def _last_wins_in_the_shape_of_g(g, index, shape):
+    return _last_wins(g, index, g.shape)
+
+
 def _in_the_mean(g, index, shape):
     count = scattered(np.ones_like(g), index, shape)
     return scattered(g, index, shape) / np.where(count, count, 1)
@@ -1166,7 +1242,26 @@ def _in_the_mean(g, index, shape):
                 from_the_front,
                 "An index may count from the end: −1 is the last place, and out[-1] is that place.",
             )
-            for from_the_front in (_from_the_front, _rows_from_the_front)
+            for from_the_front in (_from_the_front, _rows_from_the_front, _entries_from_the_front)
+        ),
+        *(
+            (
+                list_and_number,
+                "index is a list, and a list is never equal to a number: compare np.array(index) == i, entry by entry.",
+            )
+            for list_and_number in (_list_and_number, _list_and_number_alone)
+        ),
+        (
+            _as_many_as_places,
+            "The loop must run over all of g: len(index) times, not once for each place of out.",
+        ),
+        (
+            _last_wins_in_the_shape_of_g,
+            "Entry 0 was read twice, so it receives both 100 and 3. Also, out has the shape of x, which is the argument shape.",
+        ),
+        (
+            lambda g, index, shape: scattered(g, index, len(index)),
+            "out has one place for each place of x, not one for each entry of index: np.zeros(shape).",
         ),
         (_ones, "g is missing: this counts how often each entry was read."),
         (

@@ -77,6 +77,13 @@ def test_an_entry_is_followed_and_its_gradient_is_the_librarys(formula, f, entry
     ]
     assert [word for word in words if word.replace(".", "").isdigit()] == numbers
     assert frames == framed and str(z.shape) in picture.text
+    terms = [word for word in words if " + " in word or " · " in word]
+    assert terms == re.findall(r"is (.*[+·].*) = ", said[-1])
+    rects = list(ET.fromstring(picture.html).iter(f"{SVG}rect"))
+    thick = [rect for rect in rects if rect.get("stroke-width") == "3"]
+    assert not any(rect.get("stroke-dasharray") for rect in thick), "a frame is solid"
+    dashed = [rect for rect in rects if rect.get("stroke-dasharray", "none") != "none"]
+    assert len(dashed) == t.grad.size + z.size, "the border of each gradient is dashed"
 
 
 @pytest.mark.parametrize("entry", range(3))
