@@ -158,7 +158,7 @@ NUMBERS = "x and y are Values. Multiply their numbers: x.data * y.data."
     importance=3,
     question="""
         Write `multiply(x, y)`, modelled on `add`. It returns one new Value, made from three things: the product of the two numbers,
-        the two inputs, and a local gradient for each input, in the same order.""",
+        the inputs (x, y), and a local gradient for each input, in the same order.""",
     stub="""
         def multiply(x, y):
             ...""",
@@ -245,7 +245,8 @@ def multiply(answer):
                 (
                     round(a * y.data),
                     "The product may have a fraction: do not round it to a whole number.",
-                )
+                ),
+                (a + y.data, "That is the sum. Return the product: x.data * y.data."),
             ],
         )
         _expect_inputs(z.inputs, (x, y), call)
@@ -622,6 +623,7 @@ SLIPS = {
     "'dict' object has no attribute": "That is a dict. Write an entry of a dict with ledger[x] = ….",
     "no attribute 'get'": "The object before .get is not a dict. Write into the ledger with ledger[x] = ….",
     "variable 'g'": "g has no value yet. At each visit, first take out an entry: g = ledger.pop(value).",
+    "variable 'grad'": "Each Value has its own .grad. Add g to that of the visited value: value.grad += g.",
     "name 'local' is not defined": "zip(value.inputs, value.locals) pairs each input with its local gradient.",
     "'tuple' object has no attribute": "value.inputs is a tuple of Values. Take them one by one: for x in value.inputs.",
     "can't multiply sequence": "value.locals holds one number for each input. zip(value.inputs, value.locals) pairs them.",
@@ -650,7 +652,15 @@ SLIPS = {
 }
 
 
+WITH_A_NUMBER = "A Value is added to or multiplied by a plain number. Add g to the value's gradient, value.grad += g. To send it on, multiply numbers: g * local."
+
+
 def _slip(error):
+    last = error.__traceback__
+    while last.tb_next:
+        last = last.tb_next
+    if last.tb_frame.f_code in (_Value.__add__.__code__, _Value.__mul__.__code__):
+        return WITH_A_NUMBER
     return next((hint for piece, hint in SLIPS.items() if piece in str(error)), "")
 
 
@@ -824,7 +834,7 @@ def _expect_users_first(got, output, tried, right):
     explained="""
         `value.grad += g` also accumulates: a second call of backward adds to the result of the first. Each call makes a new ledger, so
         nothing from an earlier call is sent again.""",
-    why="Each value is visited once, after all its users, when its gradient is complete. That is all there is to backpropagation.",
+    why="Each value is visited once, after all its users, when its gradient is complete. That is the whole backward pass.",
     names=lambda: {"Value": _Value, "order": lambda output: _newest_first(_reached(output))},
 )
 def backward(answer):
@@ -854,6 +864,8 @@ def backward(answer):
             cause = BACK
         elif cause.same_as(own(FAULTS["="])):
             cause = ONE_LEFT
+        elif cause.same_as(own(FAULTS["seeded twice"])):
+            cause = OLD_LEDGER
         else:
             known = (hint for first, hint in FIRST.items() if same(difference.got, first, 0, 1e-9))
             cause = next(known, cause)
@@ -882,7 +894,7 @@ def _keeps_entries(answer):
 
 LEFT_IN = Note(
     "The ledger keeps its entries, although the exercise takes g out of it. The sums are right, because each Value is visited "
-    "once. ledger.pop(value) returns the number and removes the entry, so that the ledger is empty at the end."
+    "once. ledger.pop(value) returns the sum and removes the entry, so that the ledger is empty at the end."
 )
 
 
@@ -1046,8 +1058,9 @@ def _missing(key, output):
 
 
 # More than one slip ends so; the ledger begins right in the stub.
-NOTHING = "The .grad of every leaf stays 0. Is there a value.grad += g at each visit, before the loop over the inputs? (A leaf has none.) Does the ledger start as {output: 1.0}, and is the output visited first?"
+NOTHING = "The .grad of every leaf stays 0. Is there a value.grad += g at each visit, before the loop over the inputs? (A leaf has none.) Does the ledger start as {output: 1.0}? Is the output visited first, and is there no return inside the loop?"
 ONE_LEFT = "Exactly half at a value that is used twice: of its two contributions only the last is left. Add each contribution to the old entry of the input, ledger[x] = ledger.get(x, 0.0) + …"
+OLD_LEDGER = "Two calls gave four times the gradient. Does the ledger still hold sums from the first call? Make it inside the function: each pass starts with a new ledger."
 BACK = "The local gradients are in the wrong order: the first belongs to the first input."
 # What comes back from the path x = 1, y = 4, w = −3 of expect_engine, where (−3, −3, 5) is right.
 FIRST = {  # the gradients of x, y and w in the first graph -> the hint
@@ -1068,7 +1081,10 @@ FIRST = {  # the gradients of x, y and w in the first graph -> the hint
         -3,
     ): "You multiply g by the value of the input. Multiply it by the local gradient, from value.locals.",
     (0, 0, 0): NOTHING,
-    (-1, -1, 6): "An entry begins at 0.0, ledger.get(x, 0.0), and you add g times local to it.",
+    **dict.fromkeys(
+        [(-1, -1, 6), (-4, -4, 6)],
+        "An entry begins at 0.0, ledger.get(x, 0.0), and you add g times local to it.",
+    ),
     (
         3,
         3,

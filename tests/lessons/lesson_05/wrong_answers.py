@@ -6,6 +6,7 @@ from autograd_course.grading import edit
 from autograd_course.grading.causes import own
 from autograd_course.grading.rule_checks import FAULTS, engine
 from autograd_course.lessons.lesson_05.exercises import (
+    OLD_LEDGER,
     ONE_LEFT,
     _newest_first,
     _paying,
@@ -39,7 +40,7 @@ cases(
             "z = Value(x.data * y.data, (x, y), (y.data, x.data))\n    z.grad = 1.0\n    return z",
             "own: backward will fill it",
         ),
-        edit("x.data * y.data,", "x.data + y.data,", "none"),
+        edit("x.data * y.data,", "x.data + y.data,", "own: That is the sum"),
         edit(", (y.data, x.data)", "", "own: Pass the two local gradients"),
         edit("x.data * y.data", "x.item() * y.item()", "own: A Value has only data"),
         edit(LOCALS, LOCALS + ", requires_grad=True", "own: Value takes three things"),
@@ -414,7 +415,15 @@ cases(
     wrong=[
         *(
             (engine(fault).backward, own(FAULTS[fault]))
-            for fault in ("replaced", "early", "kept", "seeded twice", "local")
+            for fault in ("replaced", "early", "kept", "local")
+        ),
+        (engine("seeded twice").backward, own(OLD_LEDGER)),
+        edit(
+            "ledger = {output: 1.0}",
+            "ledger = vars(backward).setdefault('ledger', {})\n    ledger[output] = 1.0",
+            "ledger.pop(value)",
+            "ledger[value]",
+            own(OLD_LEDGER),
         ),
         (engine("=").backward, own(ONE_LEFT)),
         edit("ledger.get(x, 0.0) + g * local", "g * local", own(ONE_LEFT)),
@@ -432,6 +441,10 @@ cases(
             "own: g was overwritten inside the loop",
         ),
         edit("value.grad += g", "value.grad = g", own(FAULTS["replaced"])),
+        edit("value.grad += g", "value += g", "own: To send it on, multiply numbers"),
+        edit("g * local", "value * local", "own: To send it on, multiply numbers"),
+        edit("value.grad += g", "grad += g", "own: Each Value has its own .grad"),
+        edit(PAY, f"{PAY}\n        return ledger", "own: value.grad += g"),
         edit("1.0}", "0.0}", "own: value.grad += g"),
         edit("1.0}", "2.0}", "own: Exactly double. Does the ledger"),
         edit("{output: 1.0}", "{}", "own: that of the value whose turn it is"),
@@ -586,6 +599,7 @@ cases(
         edit("g * local", "round(g * local)", "own: A gradient may be small"),
         edit("+= g", "+= round(g, 6)", "nearly"),
         edit("g * local", "(g + local)", "own: An entry begins at 0"),
+        edit("ledger.get(x, 0.0) + g * local", "g + g * local", "own: An entry begins at 0"),
         edit("1.0}", "output.grad or 1.0}", "none in part 1"),
         edit(
             "{output:",
