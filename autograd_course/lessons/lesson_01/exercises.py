@@ -111,7 +111,7 @@ prediction(
 
         The secant moved down onto the tangent and stayed there for many steps. At h = 1e−15 it *tilts*, and at 1e−16 it is flat.
         The error goes down and then up again, in the shape of a V. (Did the squares, the errors of the central difference, form
-        a W? The second dip, near 1e−7, is luck. On the right arm of the V the errors are random, and a few happen to be small.)
+        a W? The second dip, near 1e−7, is luck. On the right arm of the V the errors are irregular, and a few happen to be small.)
 
         So for this curve *smaller is better* is true in mathematics, but false on a computer.""",
 )
@@ -120,8 +120,8 @@ prediction(
     "01.rounding",
     question="You type `1 + 1e-16 == 1` in Python. Is the result `True`?",
     answer=True,
-    reveal="""**Yes.** A float keeps about 16 significant digits. The next float above 1 is 2.2e−16 away, so 1 is the float nearest to the
-        sum, and the sum is rounded to 1. At h = 1e−16 the second point *is* the first, so the secant does not rise at all.""",
+    reveal="""**Yes.** A float keeps about 16 significant digits. The next float above 1 is 2.2e−16 away, more than twice as far as the
+        sum. So 1 is the float nearest to the sum, and the sum is rounded to 1. At h = 1e−16 the second point *is* the first, so the secant does not rise at all.""",
 )
 
 prediction(
@@ -136,16 +136,16 @@ prediction(
     choices=dict.fromkeys(
         ["at 1", "above 1"], ["it gets to 3 at once", "it jumps between two points", "it diverges"]
     ),
-    reveal="""At **0.5** you get to 3 in a single step. Above 0.5 you overshoot and come back. At 1 you **oscillate** between 0
-        and 6, and never come closer. Above 1 each jump is longer than the previous one, so gradient descent **diverges**. A larger
-        learning rate is not always faster. Lesson 11 finds the largest safe learning rate.""",
+    reveal="""At **0.5** you get to 3 in a single step. Between 0.5 and 1 you overshoot, but each jump is shorter than the
+        previous one. At 1 you **oscillate** between 0 and 6, and never come closer. Above 1 each jump is longer than the previous
+        one (if the slope is exact), so gradient descent **diverges**. A larger learning rate is not always faster. Lesson 11 finds the largest safe learning rate.""",
 )
 
 card(
     "01",
     [
         "f′(x) is the limit of (f(x + h) − f(x)) / h as h goes to 0.",
-        "The central difference is better: (f(x + h) − f(x − h)) / (2h). Its error shrinks like h².",
+        "The central difference is usually better: (f(x + h) − f(x − h)) / (2h). Its truncation error shrinks like h².",
         "A smaller h is not always better: rounding error grows like eps / h. Near x = 1 try 1e−8 for forward, 1e−5 for central.",
         "At a kink the slopes of the two sides differ: there is no derivative, and the central difference does not reveal this.",
         "Check a derivative at several points, and avoid special ones.",
@@ -651,6 +651,13 @@ def _stopping(f, x, lr, steps, stops):
             "f, xs[-1]",
             "f, x",
             "You repeat the line that gave 1.8, always from the start. Use lr, and start at xs[-1].",
+        ),
+        edit(
+            "xs[-1] - lr * central",
+            "x - 0.3 * central",
+            "f, xs[-1]",
+            "bowl, x",
+            "This is the line that gave 1.8, unchanged. Use f and lr for bowl and 0.3, and xs[-1] for x.",
         ),
         edit(
             "lr * central",
