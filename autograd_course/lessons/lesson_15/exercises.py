@@ -57,7 +57,7 @@ prediction(
         "both errors": ["to 0", "only the value's to 0"],
     },
     reveal="""It **about doubles at every step**, until rounding hides the errors, and both converge **to 0**.
-        The tangent is the exact derivative of what was computed, but what was computed is not yet the root.""",
+        Apart from rounding, the tangent is the derivative of what was computed, but what was computed is not yet the root.""",
 )
 
 prediction(
@@ -104,7 +104,7 @@ card(
     [
         "A tangent is the derivative of a value. It is computed along with the value, and nothing is kept for a backward pass.",
         "With ε² = 0, (a + bε)(c + dε) = ac + (ad + bc)ε: multiplying out gives the product rule.",
-        "A tangent is exact for the program that ran. If a loop's value has nearly converged, its tangent may be less accurate.",
+        "Apart from rounding, a tangent is exact for the program that ran. If a loop's value has nearly converged, its tangent may be less accurate.",
         "The kind of a row determines where its tangent comes from: its rules, its function, its function with one argument replaced, or a push.",
         "A forward sweep gives a column of the Jacobian, for one input. A backward sweep gives a row, for one output.",
         "Many inputs and one loss: backward mode. One knob, or one direction: forward mode.",
@@ -402,6 +402,11 @@ def _right(program, *pairs):
         ),
         edit(
             _TIMES,
+            "self.tangent * other + self * other.tangent",
+            "Multiply numbers: other.value and self.value. A product of Duals calls `__mul__` again.",
+        ),
+        edit(
+            _TIMES,
             "self.tangent + other.tangent",
             "That is the tangent of a sum. A product has the tangent ẋ · y + x · ẏ.",
         ),
@@ -413,7 +418,7 @@ def _right(program, *pairs):
         edit(
             _OVER,
             "(self.tangent - self.value * other.tangent) / other.value",
-            "The second term is z · ẏ, with the quotient z, and not x · ẏ.",
+            "All of ẋ − z · ẏ is divided by y. The second term has the quotient z, not x.",
         ),
         edit(
             _OVER,
@@ -434,6 +439,11 @@ def _right(program, *pairs):
             _OVER,
             "self.tangent * other.value - self.value * other.tangent / other.value**2",
             "Brackets are missing: all of ẋ · y − x · ẏ is divided by y².",
+        ),
+        edit(
+            _OVER,
+            "(self.tangent * other.value - self.value * other.tangent) / other.value * other.value",
+            "/ y * y divides by y and multiplies by it again. The denominator is y ** 2.",
         ),
         edit(
             _OVER,
@@ -489,6 +499,16 @@ def _right(program, *pairs):
             _ADD,
             _ADD.replace("self.tangent + ", ""),
             "x moves as well: in a sum the tangents are added.",
+        ),
+        edit(
+            _ADD,
+            "return Dual(self.value + other.value, self.tangent + other)",
+            "Add numbers: other.tangent, not other. A sum with a Dual calls `__radd__` again.",
+        ),
+        edit(
+            _ADD,
+            "return Dual(self.value + other.value, 0.0)",
+            "A sum moves when x or y moves: its tangent is ẋ + ẏ.",
         ),
         edit(
             _ADD,
@@ -621,7 +641,7 @@ for words, function, _ in FUNCTIONS:
             z, pull = ag.vjp(f, x)
             rows = [pull(unit)[0] for unit in np.eye(len(z))]
             return np.stack(rows, axis=0)""",
-    explained="`ag.jacobian` consists of these two functions. Unless you choose `mode`, it uses the one with fewer sweeps.",
+    explained="`ag.jacobian` consists of these two functions. Unless you choose `mode`, it uses the one with fewer sweeps (if m = n, by rows).",
     why="A unit tangent gives a column, and a unit gradient gives a row.",
     mistakes=[
         edit(
@@ -714,6 +734,11 @@ for words, function, _ in FUNCTIONS:
             _ROW,
             "ag.jvp(f, (x,), (unit,))[1]",
             "by_rows: that is a column, computed by jvp. For a unit, pull returns a row.",
+        ),
+        edit(
+            _COLUMN,
+            "pull(unit)[0]",
+            "by_columns: pull exists only in by_rows, and it returns rows. The tangent comes from ag.jvp.",
         ),
         edit(
             _COLUMN,
@@ -814,7 +839,7 @@ def _job(number, hint):
         ),
         (
             ("backward", "forward", "backward"),
-            "All three are the wrong way round: forward takes one sweep for each input, backward one for each output.",
+            "A and B: forward takes one sweep for each input, backward one for each output. C: one tangent, v, is enough.",
         ),
         (
             ("backward", "forward", "forward"),
@@ -826,7 +851,7 @@ def _job(number, hint):
         ),
         (
             ("backward", "backward", "backward"),
-            "A and C: backward takes one sweep for each *output*. A has 82 outputs, C has 300.",
+            "A and C: backward takes one sweep for each *output*, 82 and 300. One forward sweep is enough, of the angle or of v.",
         ),
     ],
 )
