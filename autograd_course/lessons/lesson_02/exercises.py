@@ -372,7 +372,17 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
         edit(
             "f(x, moving), y)",
             "f(x, moving), x)",
-            "You measure the slope of y at x. Its second argument must be y: central(lambda moving: f(x, moving), y).",
+            "You measure the slope of y at x. Measure it at y: central(lambda moving: f(x, moving), y).",
+        ),
+        edit(
+            "f(moving, y), x)",
+            "f(moving, y), y)",
+            "You measure the slope of x at y. Measure it at x: central(lambda moving: f(moving, y), x).",
+        ),
+        edit(
+            "f(x, moving)",
+            "f(moving, x)",
+            "In f, x comes first. For the slope of y, write f(x, moving).",
         ),
         edit(
             "f(moving, y), x)",
