@@ -27,7 +27,7 @@ const PATTERNS = [[/(?<![\p{L}\p{N}_])(?:np|numpy|torch|math)\./gu, ""],
                   [/(?:,\s*)?(?<![\p{L}\p{N}_])(?:axis|dim|keepdims?)\s*=\s*[-\p{L}\p{N}_]+/gu, ""],
                   [/(\p{L}+)\.sum\(\s*\)/gu, "sum($1)"]];
 const SUM_OF = /sum\((.+)(?: for |,\s+|(?<=[\])}]),)([\p{L}\p{N}_])( in [^()]*(\([^()]*\))?)?\)/gu;
-const LIMITS = /sum\s*_?\{?\s*[\p{L}\p{N}_]+\s*([!<>]?=|[<>≠≤≥])/u;
+const LIMITS = /sum\s*_?[{(]?\s*[\p{L}\p{N}_]+\s*([!<>]?=|[<>≠≤≥])/u;
 const WIDE = /\^\s*([\p{L}\p{N}]\s*[-+]\s*[0-9]|-?\s*[0-9]+\s*\p{L})/gu;
 // Other readings that a line may have been meant for, and the part of the line that needs brackets in each of them.
 const MEANT = {tight: "what you divide by", wide: "the whole exponent"};

@@ -97,7 +97,7 @@ _TOKEN = re.compile(
     r"|_[^\W_]+(?:,\s*[^\W_](?![^\W_]))*"  # _ij or _i,j
     r"|\S)"
 )
-_LIMITS = re.compile(r"sum\s*_?\{?\s*\w+\s*([!<>]?=|[<>≠≤≥])")  # sum_{i=1} and sum_{i≠j}
+_LIMITS = re.compile(r"sum\s*_?[{(]?\s*\w+\s*([!<>]?=|[<>≠≤≥])")  # sum_{i=1} and sum_{i≠j}
 _WIDE = re.compile(  # an exponent without its brackets: x^n-1 and e^-2x
     r"\^\s*([^\W_]\s*[-+]\s*[0-9]|-?\s*[0-9]+\s*[^\W\d_])"
 )

@@ -162,6 +162,7 @@ def test_an_exponent_may_be_read_without_its_brackets():
         ("sum_{i=1}^{2} x", "all values"),
         ("sum_i=1^2 x", "all values"),
         ("sum_{i≠j} x", "all values"),
+        ("sum_(i!=j) x", "all values"),
         ("x_{i-1}", "“i-1” is not an index"),
         ("g[i, None]", "one letter"),
         ("g_{ij", "“}”"),

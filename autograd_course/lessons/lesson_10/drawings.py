@@ -10,16 +10,17 @@ from ...drawing.picture import Picture, beside, svg
 WIDE = 3 * 46
 
 
-def from_logits(x):
+def from_logits(x, line=False):
     """Draw three panels of bars: the logits `x` of three classes, their exponentials, and the probabilities.
 
-    The probabilities are the softmax of the logits.
+    The probabilities are the softmax of the logits. If `line` is true, the first panel has a line at
+    z, the logsumexp of the logits.
     """
     x = np.asarray(x, float)
     e = np.exp(x)
     p = e / e.sum()
     panels = [
-        _bars(34, "logits x", x, (-2.8, 3.6)),
+        _bars(34, "logits x", x, (-2.8, 4.4), z=np.log(e.sum()) if line else None),
         _bars(34, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5)),
         _column(32, f"p, sum {_short(p.sum())}", p),
     ]
@@ -27,6 +28,8 @@ def from_logits(x):
         f"{name}: {', '.join(map(_short, row))}"
         for name, row in [("logits x", x), ("eˣ", e), ("p", p)]
     )
+    if line:
+        text = text.replace("\n", f"; z: {_short(np.log(e.sum()))}\n", 1)
     said = text.splitlines()
     return Picture(
         beside(*(svg("0 0 185 296", "".join(parts), words) for parts, words in zip(panels, said))),
@@ -112,7 +115,7 @@ def _ruler(box, title, logits, e):
     )
     for at, what in [
         ((left + low) / 2, "eˣ is 0"),
-        (plot.at(0, 0)[0], "logit"),
+        (plot.at(0, 0)[0], "exponent"),
         ((up + left + wide) / 2, "eˣ is inf"),
     ]:
         plot.words(at, top + high + 36, what, size=13)
@@ -136,15 +139,19 @@ def _short(value):
     return number(round(float(value), 3)) if np.isfinite(value) else str(value)
 
 
-def _bars(left, title, heights, y, top=56, high=190):
+def _bars(left, title, heights, y, top=56, high=190, z=None):
     """Return SVG parts of one panel with a bar for each class.
 
     A number that is nan or infinite is written in place of its bar. `heights` holds one number for
     each class, and `y` is the lowest and the highest value on the axis. `left`, `top` and `high`
-    are the position and the height of the panel, in pixels.
+    are the position and the height of the panel, in pixels. If `z` is a number, a line is drawn there.
     """
     plot = Axes((left, top, WIDE, high), (0, len(heights)), y)
     plot.frame([(k + 0.5, str(k)) for k in range(len(heights))], ticks(*y, most=5), "class", title)
+    if z is not None:
+        at = plot.at(0, z)[1]
+        plot.parts.append(f'<path d="M{left} {at:.1f}h{WIDE}" stroke="{style.INK}"/>')
+        plot.words(left + WIDE + 7, at + 4, "z", size=13)
     for k, height in enumerate(heights):
         if not np.isfinite(height):
             plot.words(*plot.at(k + 0.5, 0.05), str(height), size=13)

@@ -47,7 +47,7 @@ recall(
 _LOCAL = "g is the upstream gradient, for the last line. This line asks for a local gradient."
 derivation(
     "10.log_softmax",
-    letters={"x": (3,), "g": (3,), "p[j]": "e^x[j] / sum_k e^x[k]"},
+    letters={"x": (3,), "g": (3,), "s": "sum_k e^x[k]", "p[j]": "e^x[j] / s"},
     sizes={"i": 3, "j": 3, "k": 3},
     steps=(
         Step(
@@ -245,6 +245,10 @@ def _first(g, z, x):
             "You divide by the number of all entries. Only the largest entries share: count them.",
         ),
         (
+            lambda g, z, x: g * (x == z) * np.sum(x == z),
+            "You multiply by the number of largest entries. They share g: divide by this number.",
+        ),
+        (
             lambda g, z, x: g * (x == z) / 2,
             "You always halve g, which is right for two tied entries. Count the tied entries.",
         ),
@@ -334,12 +338,25 @@ def _softmax(g, z, x, axis=-1):
     return z * (g - np.sum(g * z, axis=axis, keepdims=True))
 
 
+def _undefined(name):
+    """Return a wrong rule that raises NameError for `name`, a name that only the text of the lesson defines."""
+
+    def rule(g, z, x, *target):
+        raise NameError(f"name '{name}' is not defined")
+
+    return rule
+
+
 P = np.array([0.7, 0.2, 0.1])  # the global variable p of the notebook
 WHOLE = (
     "You sum over the whole array. Every row is a separate example: axis=-1 sums along each row."
 )
 LOST = "An axis is lost, so the sums do not line up with their rows. keepdims=True keeps the axis."
 COLUMNS = "You sum down the columns. The rows are the batch: sum along each row, axis=-1."
+WITHOUT_INDICES = (
+    "A rule computes whole arrays, without indices: p_j is z in the rule of softmax and np.exp(z) in that of "
+    "log_softmax, g_j is g, and Σ is np.sum(…, axis=axis, keepdims=True)."
+)
 MEAN = (
     "You divide by the number of rows. z is not a mean over the rows: each row has its own output."
 )
@@ -400,11 +417,16 @@ WRONG_SOFTMAX = [
     *(
         (
             wrong,
-            "@ is the matrix product, and the J above belongs to a single row. Here the rule needs no J: "
+            "@ and np.dot are matrix products, and the J above belongs to a single row. Here the rule needs no J: "
             "multiply g and p, which is z, entry by entry: np.sum(g * z, …).",
         )
-        for wrong in (lambda g, z, x: z * (g - g @ z), lambda g, z, x: z * (g - g @ z.mT))
+        for wrong in (
+            lambda g, z, x: z * (g - g @ z),
+            lambda g, z, x: z * (g - g @ z.mT),
+            lambda g, z, x: z * (g - np.dot(g, z)),
+        )
     ),
+    *((_undefined(name), WITHOUT_INDICES) for name in "ij"),
     (
         lambda g, z, x: P * (g - np.sum(g * P, axis=-1, keepdims=True)),
         "Your rule uses p = [0.7, 0.2, 0.1], or its J, from the cells above for every row. Each row has its own p: the output z.",
@@ -553,6 +575,15 @@ WRONG_LOG = [
         lambda g, z, x: (g - np.exp(z) * np.sum(g, axis=-1, keepdims=True)) * np.exp(z),
         "Only the sum is multiplied by p. The local gradient of the direct path is 1, so g has no factor p.",
     ),
+    (
+        lambda g, z, x: np.exp(z) * (g - np.sum(g, axis=-1, keepdims=True)),
+        "p multiplies only the sum. The local gradient of the direct path is 1, so the first g has no factor p.",
+    ),
+    (
+        lambda g, z, x: g / z - np.sum(g, axis=-1, keepdims=True),
+        "z is already log p, so no 1/z is needed: the direct path contributes g, and the sum is multiplied by p.",
+    ),
+    *((_undefined(name), WITHOUT_INDICES) for name in "ij"),
     (lambda g, z, x: g - np.exp(z) * np.sum(g), WHOLE),
     (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=-1), LOST),
     (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=0), COLUMNS),
@@ -704,15 +735,6 @@ def _onehot(x, target):
 
 MOVED = "The targets are in a different order. Row n belongs to target[n]."
 PASSED = "A rule can use only its arguments: N is len(target), C is x.shape[-1], and onehot is the comparison of the two."
-
-
-def _undefined(name):
-    """Return a wrong rule that raises NameError for `name`, a name that only the text of the lesson defines."""
-
-    def rule(g, z, x, target):
-        raise NameError(f"name '{name}' is not defined")
-
-    return rule
 
 
 @exercise(
@@ -974,7 +996,7 @@ def _right(x):
         def my_logsumexp(x):
             ...""",
     hints=[
-        "Without the factor $e^m$ the sum is too small. What is then missing from $\\log s$?",
+        "Your sum is $s / e^m$. What is then missing from $\\log s$?",
         (
             "Help: inf, or −inf",
             "exp is still applied to a number above 709, or only to numbers far below 0. What must you subtract to make the "
@@ -1081,6 +1103,10 @@ def _right(x):
             "exp is still applied to 1000, twice. Use a single exp, of x - m.",
         ),
         (lambda x: np.log(np.exp(x - np.max(x))) + np.max(x), "That is x again. Where is the sum?"),
+        (
+            lambda x: np.log(np.sum(np.exp(np.max(x) - x))) + np.max(x),
+            "The exponent has the wrong sign: subtract the largest from x, which gives x - m.",
+        ),
         (
             lambda x: np.log(np.sum(np.exp(x))) + np.max(x),
             "You add the largest, but you never subtract it before exp.",

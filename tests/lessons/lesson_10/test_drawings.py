@@ -38,6 +38,23 @@ def test_from_logits():
     assert np.allclose(bars[6:], [19, 38, 133], atol=0.1), "one column of 190 px, class 2 on top"
 
 
+@pytest.mark.parametrize("x", [[3.0, 3, 3], [3.0, -2, -2], [-2.0, -2, -2]])
+def test_the_line_at_logsumexp(x):
+    picture, z = from_logits(x, line=True), np.log(np.sum(np.exp(x)))
+    assert picture.text.startswith(f"logits x: {words_of(x)}; z: {words_of([z])}\n")
+    found = re.findall(rf'M34 ([\d.]+)h138" stroke="{re.escape(style.INK)}"', picture.html)
+    bar = panels(picture)[0].find(f".//{SVG}rect")  # class 0, from 0 to x[0]
+    top, bottom = float(bar.get("y")), float(bar.get("y")) + float(bar.get("height"))
+    zero = bottom if x[0] > 0 else top
+    (line,) = map(float, found)
+    assert np.isclose((zero - line) / (bottom - top), z / abs(x[0]), atol=0.01) and 56 < line < 246
+    assert not re.search(r'h138" stroke="' + re.escape(style.INK), from_logits(x).html)
+
+
+def words_of(numbers):
+    return ", ".join(f"{round(float(one), 3):g}".replace("-", "−") for one in numbers)
+
+
 def test_jacobian_map():
     p = np.array([0.7, 0.2, 0.1])
     picture = jacobian_map(np.diag(p) - np.outer(p, p))

@@ -73,7 +73,10 @@ cases(
         *(
             ((wrong, _log_softmax), f"own: {hint}")
             for wrong, hint in [
-                (lambda g, z, x, axis=-1: J.T @ g, "@ is the matrix product, and the J above"),
+                (
+                    lambda g, z, x, axis=-1: J.T @ g,
+                    "@ and np.dot are matrix products, and the J above",
+                ),
                 (lambda g, z, x, axis=-1: g @ J, "Your rule uses p = [0.7, 0.2, 0.1], or its J"),
                 (
                     lambda g, z, x, axis=-1: (J @ g.T).T,
