@@ -897,7 +897,7 @@ def _attend(rng):
     question = (
         f"A text has {n} positions, counted from 0, and a causal mask. All scores of query {query} "
         f"are equal. **What weight does it give to each key that it may read? And to key {query + 1}?** "
-        f"Queries and keys have {d} entries "
+        f"Queries and keys have {d} independent entries "
         "with mean 0 and variance 1. **What is the standard deviation of a score before it is divided by √d?**"
     )
     asked = [

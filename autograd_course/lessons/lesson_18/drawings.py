@@ -32,7 +32,7 @@ def dependence_matrix(sizes, letters, what="slope"):
     colour = style.GRADIENT if what == "slope" else style.VALUE
     parts = [
         words(left - 12, 46, "position", anchor="end", size=13),
-        words(left, 20, "reads the letter", anchor="start", size=13),
+        words(left, 20, "what it reads", anchor="start", size=13),
     ]
     told, leaks = [], 0
     boxes, dots = {style.PAPER: "", style.GROUND: ""}, ""  # one path each keeps the page small
@@ -69,9 +69,10 @@ def dependence_matrix(sizes, letters, what="slope"):
     )
     parts += marks
     below = top + side * CELL
+    small = "near 0" if what == "weight" else "0"
     legend = "grey: the future" + "; crossed: read" * bool(leaks)
     parts += [
-        words(left, below + 22, "dark: large; dot: 0", style.FAINT, "start", 13),
+        words(left, below + 22, f"dark: large; dot: {small}", style.FAINT, "start", 13),
         words(left, below + 42, legend, style.FAINT, "start", 13),
     ]
     first = f"The future is read {leaks} times."
@@ -203,7 +204,7 @@ def _bar(plot, k, height, half, colour, dash):
 
 
 def by_position(losses, best):
-    """Draw the loss at each position of a text as a bar, and the best possible loss, `best`, as a dashed line."""
+    """Draw the loss at each position as a bar, and `best`, the best without the next letter, as a dashed line."""
     plot = Axes((48, 40, 500, 170), (0, len(losses)), (0, 1.25 * best))
     plot.frame(
         [(k + 0.5, str(k)) for k in range(len(losses))],
@@ -215,8 +216,8 @@ def by_position(losses, best):
     for k, loss in enumerate(losses):
         x, up, _ = _bar(plot, k, loss, 15, style.VALUE, "none")
         plot.words(x, up - 5, f"{loss:.1f}", style.VALUE, size=13, halo=True)
-    plot.words(548, 28, f"dashed: best possible loss, {best:.2f}", anchor="end")
-    text = f"Best possible: {best:.2f}. At each position: {', '.join(f'{loss:.1f}' for loss in losses)}."
+    plot.words(548, 28, f"dashed: the best without the next letter, {best:.2f}", anchor="end")
+    text = f"Best without the next letter: {best:.2f}. At each position: {', '.join(f'{loss:.1f}' for loss in losses)}."
     return Picture(svg("0 0 560 262", "".join(plot.parts), text), text)
 
 

@@ -12,9 +12,9 @@ recall(
     "18",
     [
         Question(
-            "Which arrays does the rule of softmax need? (Lesson 17)",
+            "Which arrays does the rule of softmax need besides g? (Lesson 17)",
             "the output",
-            "Only the **output**: p · (g − Σ g·p) needs nothing else.",
+            "Only the **output**, which is p in p · (g − Σ g·p).",
             ["the input", "the output", "both"],
         ),
         Question(
@@ -71,7 +71,7 @@ card(
         "Attention: P = softmax(Q·Kᵀ/√d), masked before the softmax, and Z = P·V. P is computed, not learned.",
         "Its backward pass: the gradient of V is Pᵀ·g, and that of P is g·Vᵀ. The rule of softmax turns the latter into gS. The gradient of Q is gS·K/√d, and that of K is gSᵀ·Q/√d.",
         "A residual connection x + f(x) leaves a path on which every factor is 1, through any number of layers.",
-        "Layer norm: subtract from g its mean and its component along z, then divide by s.",
+        "Layer norm: subtract from g its mean and z times the mean of g·z, then divide by s.",
     ],
 )
 
@@ -121,7 +121,7 @@ CANCEL = (
             slopes = ag.jacobian(f)(x)          # (T, m, T, d)
             return np.abs(slopes).max(axis=(1, 3))""",
     explained="The rows of the result are the output positions, and the columns are the input positions.",
-    why="If an entry is not 0, the input was read. A 0 says only that a small change makes no difference at these inputs.",
+    why="If an entry is not 0, the input was read. A 0 does not prove that it was not.",
     mistakes=[
         (_summed, CANCEL),
         edit(
@@ -197,6 +197,11 @@ CANCEL = (
         ),
         edit(
             ".max(", ".sum(", "You add the magnitudes. The question asks for the largest of them."
+        ),
+        edit(
+            ".max(axis=(1, 3))",
+            ".max(axis=1).sum(axis=-1)",
+            "You add over the inputs d. The question asks for the largest: take the maximum over both axes.",
         ),
         edit(
             ".max(",
@@ -417,6 +422,16 @@ ONCE = "Here each row receives only the gradient of the last position that reads
             "return table",
             "table[0] = 0\n    return table",
             "You set the gradient of letter 0 to 0. There is no padding here, so letter 0 is a letter like the others.",
+        ),
+        edit(
+            "return table",
+            "return table[letters]",
+            "This reads rows again. Return the table itself, after adding each row of g to the row that was read.",
+        ),
+        edit(
+            "np.add.at(table, letters, g)",
+            "table = table + g.sum(axis=(0, 1))",
+            "Here every row receives all of g. A row receives only the gradients of its own letter.",
         ),
         (
             lambda g, letters, n: g,
@@ -700,6 +715,13 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
             "gS.T @ Q / np.sqrt(V.shape[-1])",
             "d is the number of entries of a key, K.shape[-1], not that of a value.",
         ),
+        edit(
+            "gS @ K /",
+            "gS @ Q /",
+            "gS.T @ Q",
+            "gS.T @ K",
+            "Each gradient is gS times the *other* factor: gS @ K for Q, and gS.T @ Q for K.",
+        ),
         edit("gS @ K /", "gS @ Q /", "The gradient of Q is gS times the *other* factor, K."),
         edit(
             "gS @ K /", "gS.T @ K /", "For Q: it has the rows of gS, so use gS @ K, not transposed."
@@ -754,7 +776,7 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
                 new,
                 "For P: the gradient has shape (T, n). g is (T, m), and V is (n, m), so g @ V.T.",
             )
-            for new in ("V @ g", "g.T @ V")
+            for new in ("V @ g", "g.T @ V", "V.T @ g")
         ),
     ],
 )
@@ -992,7 +1014,7 @@ _MEAN, _ALONG = (
 )
 LOST = "A mean has lost its axis: keepdims=True keeps the axis, so that each mean lines up with its row."
 DOWN = "You take a mean down the columns. Each row is normalised by itself: axis=-1."
-SECOND = "The mean of g · z is missing. (The mean of z alone is 0.) x changes s as well as the mean: if you scale a row, z stays the same."
+SECOND = "The mean of g · z is missing. (The mean of z alone is 0.) x changes s as well as the mean, and s divides every entry of its row."
 WHOLE = (
     "You take a mean over the whole array. Each row is normalised by itself: axis=-1, and keepdims."
 )
@@ -1021,7 +1043,7 @@ WHOLE = (
         layer_norm_x = lambda g, z, s: (
             g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s""",
     explained="The first mean comes from the path through μ, and the second from the path through s.",
-    why="The rule removes the parts of g that would only shift or scale the row, because neither changes z.",
+    why="With eps = 0 the rule removes the parts of g that would only shift or stretch the row, because neither changes z.",
     mistakes=[
         edit(
             _MEAN,
@@ -1046,7 +1068,7 @@ WHOLE = (
         edit(
             " / s",
             "",
-            "The division by s is missing: if a row is spread ten times as wide, its derivatives are a tenth.",
+            "The division by s is missing. It is a factor of all three paths: 1/s.",
         ),
         edit("/ s", "* s", "You multiply by s. z is divided by s, so divide here too."),
         edit("/ s", "/ s ** 2", "You divide by s twice."),
@@ -1112,7 +1134,7 @@ WHOLE = (
         edit(
             "np.mean(g * z, axis",
             "np.mean(z * z, axis",
-            "The second mean is that of g · z. (The mean of z² is 1, or nearly.)",
+            "The second mean is that of g · z. (The mean of z² does not depend on g.)",
         ),
         edit("    g -", "    1 -", "g itself is missing in the bracket."),
         edit(
@@ -1189,6 +1211,11 @@ WHOLE = (
         (
             lambda g, z, s: z * (g - np.sum(g * z, axis=-1, keepdims=True)),
             "That is softmax's rule. Here each row is shifted and scaled.",
+        ),
+        edit(
+            _ALONG,
+            _ALONG + " / s",
+            "You divide the second mean by s twice: once is enough, outside the bracket.",
         ),
         sign_lost(_norm),
         doubled(_norm, "Exactly double: is one of the paths counted twice?"),
