@@ -610,6 +610,12 @@ def _stopping(f, x, lr, steps, stops):
         edit("1e-5", "lr", "The step of central is not the learning rate: measure with 1e-5."),
         edit("1e-5", "10^-5", "^ is not a power in Python: write 1e-5."),
         edit("1e-5", "h", "You measure with a step of 0.01. Write 1e-5."),
+        edit("1e-5", "0.1", "You measure with a step of 0.1. Write 1e-5."),
+        edit(
+            "xs[-1] - lr * central",
+            "(xs[-1] - lr) * central",
+            "Only lr multiplies the slope: leave out the parentheses around xs[-1] - lr.",
+        ),
         edit("range(steps)", "steps", "steps is a number: for _ in range(steps)."),
         edit(
             "xs[-1] - lr",

@@ -1,6 +1,7 @@
 """Sentences of lesson 01 that no cell of the notebook checks."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -77,3 +78,10 @@ def test_single_precision_is_too_coarse_for_the_step_of_gradcheck():
     assert with_rounding.dtype == np.float32
     assert abs(with_rounding - np.e) > 5 * (1e-5 + 1e-3 * np.e), "its atol and rtol"
     assert abs(central(np.exp, 1.0, 1e-6) - np.e) < 1e-5
+
+
+def test_later_lessons_check_gradients():
+    notebooks = Path(__file__).parents[3] / "notebooks"
+    for lesson in ("03", "04", "08", "09", "13", "14", "16", "21", "22"):
+        (notebook,) = notebooks.glob(f"{lesson}_*.ipynb")
+        assert "check_grads(" in notebook.read_text(encoding="utf-8"), lesson
