@@ -56,6 +56,7 @@ SAMPLES = {
     "scatter": [
         ([(3, 2)], {"index": [0, 2, 0], "shape": (4, 2)}),
         ([(2, 3)], {"index": slice(1, 3), "shape": (4, 3)}),
+        ([(3,)], {"index": [0, 2, 0], "shape": (4,)}),
     ],
     "concatenate": [
         ([(2, 2), (1, 2)], {"axis": 0, "starts": [0, 2, 3]}),

@@ -182,6 +182,13 @@ def test_different_and_right(mine, row):
             "",
         ),
         (
+            lambda g, index: g[index, :],
+            ag.ops.scatter,
+            "Right for the simplest call,",
+            "shape=(4,)",
+            "IndexError",
+        ),
+        (
             lambda g, z: g - np.exp(z) * g.sum(-1, keepdims=True),
             ag.log_softmax,
             "Right for the",
