@@ -490,7 +490,7 @@ function* repairs(spec, step, tree, right) {
                            `Write ${index} in place of ${old} in \`${asText(one)}\`.`];
         for (const one of those("name", "transpose")) {
             const other = one[0] === "transpose" ? one[1] : ["transpose", one];
-            yield [swapped(one, other), "One matrix is transposed but should not be, or should be transposed.", `Write \`${asText(other)}\` in place of \`${asText(one)}\`.`];
+            yield [swapped(one, other), "A transpose is missing, or there is one too many.", `Write \`${asText(other)}\` in place of \`${asText(one)}\`.`];
         }
         for (const one of those("sum"))
             for (const index of sizes) {

@@ -670,7 +670,7 @@ def _index_repairs(derivation, step, tree):
         turned = one[1] if one[0] == "transpose" else ("transpose", one)
         yield (
             replace(tree, {one: turned}),
-            "One matrix is transposed but should not be, or should be transposed.",
+            "A transpose is missing, or there is one too many.",
             f"Write `{as_text(turned)}` in place of `{as_text(one)}`.",
         )
     for one, index in product([part for part in every if part[0] == "sum"], sizes):

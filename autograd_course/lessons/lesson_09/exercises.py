@@ -532,7 +532,7 @@ def _product(d):
     importance=2,
     question="""
         Now the same matrix is in both places: A = [[1, 2], [3, 4]] and Z = A @ A. L is the sum of all entries of Z, so every entry of g
-        is 1. Compute the gradient of A by hand, and write it as a list of two rows.""",
+        is 1. Compute the gradient of A by hand, and write it as a list of two rows. (Do not assign to A, because later cells use the lesson's A.)""",
     stub="""
         gradient_of_A = ...""",
     hints=[
