@@ -14,7 +14,7 @@ def from_logits(x, line=False):
     """Draw three panels of bars: the logits `x` of three classes, their exponentials, and the probabilities.
 
     The probabilities are the softmax of the logits. If `line` is true, the first panel has a line at
-    z, the logsumexp of the logits.
+    z, the logsumexp of the logits, in place of the numbers at its bars.
     """
     x = np.asarray(x, float)
     e = np.exp(x)
@@ -144,14 +144,16 @@ def _bars(left, title, heights, y, top=56, high=190, z=None):
 
     A number that is nan or infinite is written in place of its bar. `heights` holds one number for
     each class, and `y` is the lowest and the highest value on the axis. `left`, `top` and `high`
-    are the position and the height of the panel, in pixels. If `z` is a number, a line is drawn there.
+    are the position and the height of the panel, in pixels. If `z` is a number, a line is
+    drawn there, in place of the bars' numbers.
     """
     plot = Axes((left, top, WIDE, high), (0, len(heights)), y)
     plot.frame([(k + 0.5, str(k)) for k in range(len(heights))], ticks(*y, most=5), "class", title)
     if z is not None:
-        at = plot.at(0, z)[1]
-        plot.parts.append(f'<path d="M{left} {at:.1f}h{WIDE}" stroke="{style.INK}"/>')
-        plot.words(left + WIDE + 7, at + 4, "z", size=13)
+        plot.parts.append(
+            f'<g transform="translate({left} {plot.at(0, z)[1]:.0f})">'
+            f'<path d="M0 0h{WIDE}" stroke="{style.INK}" stroke-width="2"/>{words(WIDE + 7, 4, "z", size=13)}</g>'
+        )
     for k, height in enumerate(heights):
         if not np.isfinite(height):
             plot.words(*plot.at(k + 0.5, 0.05), str(height), size=13)
@@ -162,14 +164,15 @@ def _bars(left, title, heights, y, top=56, high=190, z=None):
             f'fill="{style.VALUE}" '
             f'fill-opacity="0.85" stroke="{style.VALUE}" stroke-width="2"/>'
         )
-        plot.words(
-            px,
-            top - 6 if height >= 0 else bottom + 16,
-            _short(height),
-            style.VALUE,
-            size=13,
-            halo=True,
-        )
+        if z is None:
+            plot.words(
+                px,
+                top - 6 if height >= 0 else bottom + 16,
+                _short(height),
+                style.VALUE,
+                size=13,
+                halo=True,
+            )
     return plot.parts
 
 
