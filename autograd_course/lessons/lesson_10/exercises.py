@@ -367,6 +367,10 @@ WRONG_SOFTMAX = [
         "too, and contribute to the gradient.",
     ),
     (
+        lambda g, z, x: g * z * (1 - z) - z * np.sum(g * z, axis=-1, keepdims=True),
+        "The sum over all i contains i = j too, so −p · p · g is counted twice: p · (g − Σ g·p).",
+    ),
+    (
         lambda g, z, x: g * z,
         "That is only the path through the numerator. The denominator changes too: subtract the sum.",
     ),
@@ -733,6 +737,12 @@ def _onehot(x, target):
     return np.arange(x.shape[-1]) == target[:, None]
 
 
+def _whole_rows(g, z, x, target):
+    out = np.zeros(x.shape)
+    out[target] = -g / len(target)
+    return out
+
+
 MOVED = "The targets are in a different order. Row n belongs to target[n]."
 PASSED = "A rule can use only its arguments: N is len(target), C is x.shape[-1], and onehot is the comparison of the two."
 
@@ -862,9 +872,16 @@ PASSED = "A rule can use only its arguments: N is len(target), C is x.shape[-1],
             lambda g, z, x, target: -g * np.ones_like(x) / len(target),
             "Here every entry gets a part. The loss reads only the entries at the target.",
         ),
+        *(
+            (wrong, "Compare a column of targets with the row of class numbers: target[:, None].")
+            for wrong in (
+                lambda g, z, x, target: -g * (np.arange(x.shape[-1]) == target) / len(target),
+                lambda g, z, x, target: -g * (np.arange(x.shape[-1]) == target[None]) / len(target),
+            )
+        ),
         (
-            lambda g, z, x, target: -g * (np.arange(x.shape[-1]) == target) / len(target),
-            "Compare a column of targets with the row of class numbers: target[:, None].",
+            _whole_rows,
+            "out[target] is a whole row for each target. The entry of row n is at target[n]: out[np.arange(N), target], or onehot.",
         ),
         (
             lambda g, z, x, target: -g / len(target),
