@@ -597,7 +597,7 @@ def make(key, rng):
     puzzle, drawn = PUZZLES[name], cases(name)[0]
     letters = "ijkl"[: drawn.right.ndim]
     split = len(drawn.shape)
-    z = "Z" if puzzle.by.isupper() else "z"
+    z = puzzle.formula[0]
     asked = f"∂{z}{_index(letters[:split])} / ∂{puzzle.by}{_index(letters[split:])}"
     reads = [
         letter for letter in drawn.names if letter not in NAMES and letter not in ("z", "Z", "n")
@@ -854,8 +854,8 @@ def _picture(name, got):
     case = cases(name)[0]
     right = flat(case.right, case)
     said = [
-        f"{_inputs(name, case)}. There is a row for each entry of z and a column for each entry of "
-        f"{PUZZLES[name].by}.",
+        f"{_inputs(name, case)}. There is a row for each entry of {PUZZLES[name].formula[0]} and a column for "
+        f"each entry of {PUZZLES[name].by}.",
         "Correct matrix:",
     ]
     said += [f"row {i}: {_row(row)}" for i, row in enumerate(right.round(4))]

@@ -585,6 +585,9 @@ def test_puzzles(name):
     puzzle, problem = jacobians.PUZZLES[name], jacobians.make(f"jacobian.{name}", None)
     for text in [puzzle.answer, *puzzle.also_right]:
         assert one(problem, 0, text).good, (text, one(problem, 0, text))
+    output = puzzle.formula[0]
+    assert f"∂{output}" in problem.question and output in "zZ"
+    assert f"a row for each entry of {output} " in problem.picture([], []).text
     for case in jacobians.cases(
         name
     ):  # z and its Jacobian anew: NumPy's own function, and differences of it
