@@ -204,7 +204,7 @@ def _bar(plot, k, height, half, colour, dash):
 
 
 def by_position(losses, best):
-    """Draw the loss at each position as a bar, and `best`, the best without the next letter, as a dashed line."""
+    """Draw the loss at each position as a bar, and `best`, the best loss of an honest model, as a dashed line."""
     plot = Axes((48, 40, 500, 170), (0, len(losses)), (0, 1.25 * best))
     plot.frame(
         [(k + 0.5, str(k)) for k in range(len(losses))],
@@ -216,8 +216,8 @@ def by_position(losses, best):
     for k, loss in enumerate(losses):
         x, up, _ = _bar(plot, k, loss, 15, style.VALUE, "none")
         plot.words(x, up - 5, f"{loss:.1f}", style.VALUE, size=13, halo=True)
-    plot.words(548, 28, f"dashed: the best without the next letter, {best:.2f}", anchor="end")
-    text = f"Best without the next letter: {best:.2f}. At each position: {', '.join(f'{loss:.1f}' for loss in losses)}."
+    plot.words(548, 28, f"dashed: best honest loss, {best:.2f}", anchor="end")
+    text = f"Best honest loss: {best:.2f}. At each position: {', '.join(f'{loss:.1f}' for loss in losses)}."
     return Picture(svg("0 0 560 262", "".join(plot.parts), text), text)
 
 

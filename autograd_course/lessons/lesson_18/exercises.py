@@ -423,10 +423,9 @@ ONCE = "Here each row receives only the gradient of the last position that reads
             "table[0] = 0\n    return table",
             "You set the gradient of letter 0 to 0. There is no padding here, so letter 0 is a letter like the others.",
         ),
-        edit(
-            "return table",
-            "return table[letters]",
-            "This reads rows again. Return the table itself, after adding each row of g to the row that was read.",
+        (
+            lambda g, letters, n: np.zeros((n, g.shape[-1]))[letters],
+            "This reads rows again. Add each row of g to the row that was read, and return the table.",
         ),
         edit(
             "np.add.at(table, letters, g)",
@@ -856,7 +855,7 @@ PLAIN = (
 )
 WRONG_SWAP_X = [
     (
-        lambda g, z, x, y, a, b, c: np.einsum("ik,jk->ij", g, y),
+        lambda g, z, x, y, a, b, c: ag.einsum("ik,jk->ij", g, y),
         "That is written for one product only. Use the letters that your rule receives: a, b, c.",
     ),
     (
@@ -864,23 +863,28 @@ WRONG_SWAP_X = [
         "That is written for one product only. Use the letters that your rule receives: a, b, c.",
     ),
     (
-        lambda g, z, x, y, a, b, c: np.einsum(f"{a},{b}->{c}", g, y),
+        lambda g, z, x, y, a, b, c: ag.einsum(f"{a},{b}->{c}", g, y),
         "You give g the letters of x, but g has those of z, c. The result has the letters of x, a.",
     ),
-    (lambda g, z, x, y, a, b, c: np.einsum(f"{b},{c}->{a}", g, y), TURNED),
+    (lambda g, z, x, y, a, b, c: ag.einsum(f"{b},{c}->{a}", g, y), TURNED),
+    (lambda g, z, x, y, a, b, c: ag.einsum(f"{c},{b}->{a}", y, g), TURNED),
     (
-        lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a}", z, y),
+        lambda g, z, x, y, a, b, c: ag.einsum(f"{c},{b}->{a}", z, y),
         "You use z in place of g: use the upstream gradient, not the output itself.",
     ),
     (
-        lambda g, z, x, y, a, b, c: np.einsum(f"{c},{a}->{a}", g, x),
+        lambda g, z, x, y, a, b, c: ag.einsum(f"{c},{b}->{a}", g, x),
         "You multiply by x itself. In a product the gradient of a factor is g times the *other* factor, here y.",
     ),
     (
-        lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{b}", g, y),
+        lambda g, z, x, y, a, b, c: ag.einsum(f"{c},{a}->{a}", g, x),
+        "You multiply by x itself. In a product the gradient of a factor is g times the *other* factor, here y.",
+    ),
+    (
+        lambda g, z, x, y, a, b, c: ag.einsum(f"{c},{b}->{b}", g, y),
         "The gradient of x has the letters of x, a.",
     ),
-    (lambda g, z, x, y, a, b, c: np.einsum(f"{c},{b}->{a[::-1]}", g, y), TURNED),
+    (lambda g, z, x, y, a, b, c: ag.einsum(f"{c},{b}->{a[::-1]}", g, y), TURNED),
     (lambda g, z, x, y, a, b, c: np.einsum(f"{b}->{b}", y), "The upstream gradient g is missing."),
     (
         lambda g, z, x, y, a, b, c: _einsum_x(np.ones_like(g), z, x, y, a, b, c),
@@ -911,7 +915,7 @@ WRONG_SWAP_X = [
 ]
 WRONG_SWAP_Y = [
     (
-        lambda g, z, x, y, a, b, c: np.einsum("ij,ik->jk", x, g),
+        lambda g, z, x, y, a, b, c: ag.einsum("ij,ik->jk", x, g),
         "That is written for one product only. Use the letters that your rule receives: a, b, c.",
     ),
     (
@@ -919,19 +923,20 @@ WRONG_SWAP_Y = [
         "That is written for one product only. Use the letters that your rule receives: a, b, c.",
     ),
     (
-        lambda g, z, x, y, a, b, c: np.einsum(f"{a},{b}->{c}", x, g),
+        lambda g, z, x, y, a, b, c: ag.einsum(f"{a},{b}->{c}", x, g),
         "You give g the letters of y, but g has those of z, c. The result has the letters of y, b.",
     ),
-    (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", g, x), TURNED),
+    (lambda g, z, x, y, a, b, c: ag.einsum(f"{a},{c}->{b}", g, x), TURNED),
+    (lambda g, z, x, y, a, b, c: ag.einsum(f"{c},{a}->{b}", x, g), TURNED),
     (
         lambda g, z, x, y, a, b, c: ag.einsum(f"{c},{b}->{a}", g, x),
         "Those are the letters of the rule for x. Here the factor is x, with the letters a, and the result has the letters of y, b.",
     ),
     (
-        lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b}", x, z),
+        lambda g, z, x, y, a, b, c: ag.einsum(f"{a},{c}->{b}", x, z),
         "You use z in place of g: use the upstream gradient, not the output itself.",
     ),
-    (lambda g, z, x, y, a, b, c: np.einsum(f"{a},{c}->{b[::-1]}", x, g), TURNED),
+    (lambda g, z, x, y, a, b, c: ag.einsum(f"{a},{c}->{b[::-1]}", x, g), TURNED),
     (
         lambda g, z, x, y, a, b, c: _einsum_y(np.ones_like(g), z, x, y, a, b, c),
         "Off by the factor g: the upstream gradient is missing.",

@@ -79,11 +79,11 @@ def test_attention_row_shares_and_masks(position):
 
 def test_losses_stand_against_the_best_possible():
     picture = by_position([2.0, 0.5], 2.08)
-    assert picture.text == "Best without the next letter: 2.08. At each position: 2.0, 0.5."
+    assert picture.text == "Best honest loss: 2.08. At each position: 2.0, 0.5."
     tall = [float(one) for one in re.findall(r'width="30" height="([\d.]+)"', picture.html)]
     assert np.isclose(
         tall[0] / tall[1], 4, rtol=1e-3
-    ) and "dashed: the best without the next letter, 2.08" in words_in(picture)
+    ) and "dashed: best honest loss, 2.08" in words_in(picture)
 
 
 def test_sharpness_needs_the_root():
