@@ -16,7 +16,7 @@ def dependence_matrix(sizes, letters, what="slope"):
     Parameters
     ----------
     sizes : array_like of shape (T, T)
-        Row t belongs to position t. Larger sizes are drawn darker, and sizes near 0 as dots.
+        Row t belongs to position t. Larger sizes have a stronger colour, and sizes near 0 are dots.
     letters : sequence of str
         The T letters of the text.
     what : str
@@ -72,7 +72,7 @@ def dependence_matrix(sizes, letters, what="slope"):
     small = "near 0" if what == "weight" else "0"
     legend = "grey: the future" + "; crossed: read" * bool(leaks)
     parts += [
-        words(left, below + 22, f"dark: large; dot: {small}", style.FAINT, "start", 13),
+        words(left, below + 22, f"strong colour: large; dot: {small}", style.FAINT, "start", 13),
         words(left, below + 42, legend, style.FAINT, "start", 13),
     ]
     first = f"The future is read {leaks} times."

@@ -46,11 +46,13 @@ def test_who_reads_whom_marks_the_future():
         one.get("fill"): one for one in svg_of(picture).iter(f"{SVG}path") if one.get("fill")
     }
     assert [grounds[key].get("d").count("z") for key in (style.GROUND, style.PAPER)] == [3, 6]
-    assert {"dark: large; dot: 0", "grey: the future; crossed: read"} <= set(words_in(picture))
+    assert {"strong colour: large; dot: 0", "grey: the future; crossed: read"} <= set(
+        words_in(picture)
+    )
     honest = dependence_matrix(np.tri(3) / 3, "abc", what="weight")
     assert honest.text.splitlines()[::3] == ["The future is read 0 times.", "1 (b): 0 0.33, 1 0.33"]
     assert opacities(honest, style.VALUE) == [1.0] * 6 and {
-        "dark: large; dot: near 0",
+        "strong colour: large; dot: near 0",
         "grey: the future",
     } <= set(words_in(honest))
 
