@@ -148,8 +148,9 @@ derivation(
                 ("1/n", "That is the local gradient. Multiply it by the upstream gradient."),
                 (
                     "g[i]",
-                    "That is g[i], the rule of the sum. What is the local gradient of the mean?",
+                    "That equals g[i], the rule of the sum. There is one path, with the local gradient of the line above.",
                 ),
+                ("g[i] / n^2", "That divides by n twice. The local gradient 1/n occurs once."),
                 ("g[i] n", "The local gradient is 1/n: divide, do not multiply."),
                 (
                     "-g[i] / n^2",
