@@ -4,6 +4,7 @@ import numpy as np
 
 import autograd_lib as ag
 from autograd_course.lessons.lesson_18 import reader
+from autograd_course.lessons.lesson_18.exercises import _norm
 
 
 def slopes(model):
@@ -28,3 +29,21 @@ def test_texts():
 def test_loss_by_position_is_that_of_guessing_before_all_training():
     losses = reader.loss_by_position(reader.Reader(reader.Suspect()), reader.random_letters)
     assert losses.shape == (12,) and np.all(np.abs(losses - np.log(8)) < 0.5)
+
+
+def test_what_the_rule_of_layer_norm_removes():
+    """With eps = 0 a shift and a stretch of a row get no gradient; with a larger eps a stretch does."""
+    x = np.random.default_rng(0).normal(size=(4, 6))
+    for eps in (0, 0.5):
+        s = np.sqrt(x.var(axis=-1, keepdims=True) + eps)
+        z = (x - x.mean(axis=-1, keepdims=True)) / s
+        assert np.allclose(_norm(np.ones_like(x), z, s), 0)
+        assert np.allclose(_norm(z, z, s), 0) == (eps == 0)
+        assert np.allclose(_norm(3 + 2 * z, z, s), _norm(2 * z, z, s))
+
+
+def test_each_position_of_a_repeated_text_predicts_a_letter_five_back():
+    texts = reader.twice(np.random.default_rng(0), 50)
+    for t in range(5, 12):
+        assert np.array_equal(texts[:, t + 1], texts[:, t - 5])
+    assert not np.array_equal(texts[:, 5], texts[:, 0])
