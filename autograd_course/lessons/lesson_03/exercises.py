@@ -20,7 +20,7 @@ recall(
             "**100**. Each slot is a separate path, and you add over the paths.",
         ),
         Question(
-            "The upstream gradient of an operation is −4, and the local gradient of x is 2.5. What is the gradient of x? (02)",
+            "x goes into one slot only. The upstream gradient there is −4, and the local gradient is 2.5. What is the gradient of x? (02)",
             -10,
             "Upstream times local: −4 · 2.5 = **−10**.",
         ),
@@ -71,6 +71,8 @@ derivation(
                     "It is equal, but it only repeats the left side. Solve the first line for dz.",
                 ),
                 ("dx/y", "That is the part of dx alone. What became of z dy?"),
+                ("(dx - dy)/y", "In the first line the factor of dy is z. What became of it?"),
+                ("-z*dy/y", "That is the part of dy alone. What became of dx?"),
                 (
                     "(dx - z*dy)/(y + dy)",
                     "That is the exact dz, including the corner. The first line drops the corner.",
@@ -257,17 +259,18 @@ def square(answer):
     )
 
 
-# Wrong results of the two rules of x / y at g = 10, z = 4, x = 20, y = 5, where no two mistakes give the same number.
+# Wrong results of the two rules of x / y at g = 10, z = 7, x = 35, y = 5, where no two mistakes give the same number.
 WRONG_X = [
-    (-8, "Your rule for x is that of y: are the two swapped?"),
+    (-14, "Your rule for x is that of y: are the two swapped?"),
     (0.2, "The upstream gradient is missing: multiply by g."),
     (50, "50 is g · y. If you double y, does z react to x more strongly, or less?"),
     (-2, "If you raise x, does z fall?"),
     (10, "If you raise x by 1, z rises by 1 / y, not by 1."),
-    (40, "The local gradient of x does not grow with x: the factor of dx is 1 / y."),
-    (8, "That is g · z / y, but z / y is the factor of dy. The factor of dx is 1 / y."),
-    (4, "4 is z, the quotient itself. The factor of dx is 1 / y."),
-    (0.5, "That is g / x. Divide by y. (The arguments come in the order g, z, x, y.)"),
+    (70, "The local gradient of x does not grow with x: the factor of dx is 1 / y."),
+    (14, "That is g · z / y, but z / y is the factor of dy. The factor of dx is 1 / y."),
+    (7, "7 is z, the quotient itself. The factor of dx is 1 / y."),
+    (0.5, "½ is right only at y = 2: write it with y, and multiply by g."),
+    (10 / 35, "That is g / x. Divide by y. (The arguments come in the order g, z, x, y.)"),
     (
         lambda g, z, x, y: g * dx / y,  # noqa: F821
         "dx is a nudge and belongs only on paper. The rule is the factor of dx, times g.",
@@ -276,24 +279,29 @@ WRONG_X = [
 ]
 WRONG_Y = [
     (2, "Your rule for y is that of x: are the two swapped?"),
-    (-0.8, "The upstream gradient is missing: multiply by g."),
-    (8, "The absolute value is right, but the sign is wrong. Raise y a little: does z rise?"),
-    (-20, "y * 2 is twice y. The square of y is y ** 2."),
-    (-40, "A division is missing: the factor of dy is −z / y, or −x / y²."),
+    (-1.4, "The upstream gradient is missing: multiply by g."),
+    (14, "The absolute value is right, but the sign is wrong. Raise y a little: does z rise?"),
+    (-35, "y * 2 is twice y. The square of y is y ** 2."),
+    (-70, "A division is missing: the factor of dy is −z / y, or −x / y²."),
     (-0.4, "That is −g / y². A factor x is missing."),
     (-2, "That is −g / y. A factor z is missing: the factor of dy is −z / y."),
     (
-        -1.6,
+        -2.8,
         "One division too many: the factor of dy is −z / y, or −x / y². z has already been divided by y.",
     ),
     (
-        -200,
+        -350,
         "When you solve for dz, you divide everything by y: the factor of dy is −z / y, or −x / y².",
     ),
     (
         lambda g, z, x, y: -g * z * dy / y,  # noqa: F821
         "dy is a nudge and belongs only on paper. The rule is the factor of dy, times g.",
     ),
+    (
+        lambda g, z, x, y: g * (1 - z) / y,
+        "That is the sum of both factors. Here dx = 0, so only the factor of dy is left: −z / y.",
+    ),
+    (-1.5, "−3/2 is right only at x = 6 and y = 2: write it with z and y, and multiply by g."),
     (lambda g, z, x, y: -1.5 * g, "−3/2 is right only at x = 6 and y = 2: write it with z and y."),
     (
         lambda g, z, x, y: -g * x / y ^ 2,
@@ -363,7 +371,7 @@ def divide(answer):
         raise NotYet
     rule_x, rule_y = answer
     for slot, hints in enumerate([WRONG_X, WRONG_Y]):
-        _expect_at(answer[slot], ag.divide, slot, 20.0, 5.0, hints)
+        _expect_at(answer[slot], ag.divide, slot, 35.0, 5.0, hints)
     for rule, slot, x, y, hint in [
         (rule_x, 0, 0.0, 4.0, ""),
         (rule_y, 1, 0.0, 4.0, ""),
@@ -388,6 +396,10 @@ SUBTRACT_X, SUBTRACT_Y = "subtract_x = lambda g, z, x, y: ", "subtract_y = lambd
 # What goes wrong where an op is linear: a value in the rule, or the value in its place.
 NO_VALUE = "That is g times a value. But if you raise an input by 1, z changes by 1 or by −1, regardless of the values."
 LINEAR = [
+    (
+        lambda g, z, *xs: 0 * g,
+        "0 means that z does not change with this input. Raise it by 1: does z stay the same?",
+    ),
     (lambda g, z, *xs: z, "That is z, the value. A rule returns g times the local gradient."),
     (lambda g, z, *xs: g * xs[0], NO_VALUE),
     (lambda g, z, *xs: -g * xs[0], NO_VALUE),
@@ -419,8 +431,8 @@ LINEAR = [
         subtract_x = lambda g, z, x, y: g
         subtract_y = lambda g, z, x, y: -g
         negative_x = lambda g, z, x: -g""",
-    explained="The rules contain no x and no y, because these functions are straight lines, which have the same slope everywhere.",
-    why="These rules use no values, so nothing has to be kept for the backward pass.",
+    explained="If you raise an input by 1, z changes by 1 or by −1, whatever x and y are. So the rules contain no x and no y.",
+    why="These rules need no values, so no value has to be kept for the backward pass.",
 )
 def drill(answer):
     if any(map(is_stub, answer)):
@@ -447,7 +459,7 @@ def drill(answer):
     difficulty="optional",
     importance=1,
     question="""
-        Python also uses subtract and divide for `5 - x` and `8 / x`. The constants 5 and 8 need no gradient. At $x = 2$, what
+        The library also uses subtract and divide for `5 - x` and `8 / x`. The constants 5 and 8 need no gradient. At $x = 2$, what
         is the slope of $5 - x$? And of $8 / x$? Give both.""",
     stub="""
         slope_of_5_minus_x = ...
@@ -462,7 +474,7 @@ def drill(answer):
     solution="""
         slope_of_5_minus_x = -1            # the second slot of subtract
         slope_of_8_over_x = -4 / 2         # the second slot of divide: −z/y, with z = 4""",
-    explained="Python calls `x.__rsub__(5)` and `x.__rtruediv__(8)`: the same two operations with their arguments swapped.",
+    explained="If x is a Tensor, Python calls `x.__rsub__(5)` and `x.__rtruediv__(8)`: the same two operations with their arguments swapped.",
     why="`5 - x` needs no separate rule: x is in the second slot of subtract.",
     mistakes=[
         ((1, 0.5), "Those are the slopes for the first slot. Which slot is x in?"),
@@ -486,6 +498,11 @@ def drill(answer):
             (3, -8),
             "Those are not slopes at x = 2. Which slot is x in, and what is its local gradient there?",
         ),
+        (
+            (-5, -8),
+            "Those are the constants with a minus sign. How fast does each result change with x?",
+        ),
+        ((-1, 4), "4 is the value of 8 / x. How fast does it change with x?"),
         ((3, 4), "Those are the values. The question asks for the slopes."),
         ((5, -2), "5 is the constant. If you raise x by 1, how does 5 − x change?"),
         (
@@ -518,13 +535,13 @@ def reflected(answer):
         "The boxed formula is $n \\cdot x^{n-1}$, and n is called y. Multiply it by the upstream gradient.",
         (
             "Help: I could use z",
-            "$z / x$ is $x^{n-1}$, as long as x is not 0. What happens at x = 0?",
+            "$z / x$ is $x^{y-1}$, as long as x is not 0. What happens at x = 0?",
         ),
     ],
     solution="""
         power_x = lambda g, z, x, y: g * y * x ** (y - 1)""",
     explained="With `g * y * z / x` the slope of $x^2$ at 0 would be 0 / 0, which is nan. The slope there is 0.",
-    why="One line covers whole, negative and fractional exponents. Where x and y are both 0 the formula gives nan; the library "
+    why="One line covers whole, negative and fractional exponents. Where x and y are both 0 the boxed formula gives nan; the library "
     "returns 0.",
     mistakes=[
         (lambda g, z, x, y: g * y * x**y, "The exponent must be one less: x ** (y - 1)."),
@@ -542,6 +559,15 @@ def reflected(answer):
             "z is already the power. Raise x, not z.",
         ),
         (lambda g, z, x, y: g * x ** (y - 1), "The exponent is missing as a factor."),
+        (lambda g, z, x, y: g * y * x, "x needs an exponent, y − 1: x ** (y - 1)."),
+        (
+            lambda g, z, x, y: g * y * x ** (1 - y),
+            "The exponent is y − 1, one less than y, and not 1 − y.",
+        ),
+        (
+            lambda g, z, x, y: g * (y - 1) * x ** (y - 2),
+            "That is the slope of x ** (y - 1). Here z is x ** y.",
+        ),
         (lambda g, z, x, y: g * 2 * x, "That is right only for the square. The exponent is y."),
         (
             lambda g, z, x, y: g * y,
