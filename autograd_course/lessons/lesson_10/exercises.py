@@ -1105,7 +1105,7 @@ def _right(x):
         ),
         (
             lambda x: np.log(np.sum(np.exp(x))),
-            "Here exp is applied to a number above 709, and the result is too large for a float. What makes the largest 0? (np.max gives the largest, np.argmax only its place.)",
+            "Here exp is applied to a number above 709 (to x, or to m itself), and the result is too large for a float. What makes the largest 0? (np.max gives the largest, np.argmax only its place.)",
         ),
         (
             lambda x: np.log(np.sum(np.exp(x) - np.max(x))) + np.max(x),
