@@ -150,10 +150,9 @@ def _bars(left, title, heights, y, top=56, high=190, z=None):
     plot = Axes((left, top, WIDE, high), (0, len(heights)), y)
     plot.frame([(k + 0.5, str(k)) for k in range(len(heights))], ticks(*y, most=5), "class", title)
     if z is not None:
-        plot.parts.append(
-            f'<g transform="translate({left} {plot.at(0, z)[1]:.0f})">'
-            f'<path d="M0 0h{WIDE}" stroke="{style.INK}" stroke-width="2"/>{words(WIDE + 7, 4, "z", size=13)}</g>'
-        )
+        at = round(plot.at(0, z)[1])
+        plot.parts.append(f'<path d="M{left} {at}h{WIDE}" stroke="{style.INK}" stroke-width="2"/>')
+        plot.words(left + WIDE + 7, at + 4, "z", size=13)
     for k, height in enumerate(heights):
         if not np.isfinite(height):
             plot.words(*plot.at(k + 0.5, 0.05), str(height), size=13)

@@ -42,12 +42,12 @@ def test_from_logits():
 def test_the_line_at_logsumexp(x):
     picture, z = from_logits(x, line=True), np.log(np.sum(np.exp(x)))
     assert picture.text.startswith(f"logits x: {words_of(x)}; z: {words_of([z])}\n")
-    line = int(re.search(r"translate\(34 (\d+)\)", picture.html)[1])
+    line = int(re.search(r"M34 (\d+)h138", picture.html)[1])
     bar = panels(picture)[0].find(f".//{SVG}rect")  # class 0, from 0 to x[0]
     top, bottom = float(bar.get("y")), float(bar.get("y")) + float(bar.get("height"))
     zero = bottom if x[0] > 0 else top
     assert np.isclose((zero - line) / (bottom - top), z / abs(x[0]), atol=0.01) and 56 < line < 246
-    assert "translate" not in from_logits(x).html
+    assert ">z</text>" in picture.html and ">z</text>" not in from_logits(x).html
 
 
 def words_of(numbers):
