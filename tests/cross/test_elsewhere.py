@@ -502,6 +502,11 @@ def test_13_retain_grad_reads_and_a_hook_replaces():
     s.register_hook(lambda g: g / 3)
     (3 * s).backward()
     assert w.grad == 4
+    w = leaf(2.0)
+    s = w * w
+    s.register_hook(lambda g: None)
+    (3 * s).backward()
+    assert w.grad == 12, "a hook that returns None leaves the gradient as it is"
 
 
 def test_14_images():

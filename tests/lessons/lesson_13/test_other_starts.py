@@ -68,3 +68,48 @@ def test_adam_does_as_well_without_clipping():
     exec(source.replace("max_norm=1.0", "max_norm=np.inf"), free := dict(names))
     assert free["clipped"] == 0
     assert np.isclose(free["losses"][-1], names["losses"][-1], rtol=0.02)
+
+
+def test_a_long_step_saturates_the_cell_and_only_the_linear_layer_explodes():
+    names = run("imports", "asked", "forecast", "train", "needed", seed=0)
+    seen, c = names["seen"], np.inf
+    model = names["Forecast"](16, rng=0)
+    optimizer = names["optim"].SGD(model.parameters(), lr=0.7)
+    losses, _ = names["train"](model, optimizer, 12, max_norm=c)
+    assert losses == names["descents"][c][0][:12]
+    (said,) = re.findall(r"about (\d+)-fold per step", sources()["needed-see"])
+    assert np.allclose(np.array(losses[-3:]) / losses[-4:-1], int(said), rtol=0.1)
+    optimizer.zero_grad()
+    names["mse_loss"](model(seen[:, :-1]), seen[:, 1:]).backward()
+    states = model.cell(seen[:, :1])
+    assert np.array_equal(np.abs(states.data), np.ones(states.shape))
+    for name, parameter in model.named_parameters():
+        assert (np.abs(parameter.grad).max() == 0) == name.startswith("cell"), name
+
+
+def test_a_smaller_lr_needs_no_clipping():
+    (said,) = re.findall(r"with lr = (0\.\d+) and no clipping", sources()["needed-see"])
+    names = run("imports", "asked", "forecast", "train", "needed", seed=0)
+    model = names["Forecast"](16, rng=0)
+    optimizer = names["optim"].SGD(model.parameters(), lr=float(said))
+    losses, clipped = names["train"](model, optimizer, 100, max_norm=np.inf)
+    assert losses[-1] < names["descents"][1.0][0][-1] and clipped == 0
+
+
+def test_the_loss_explodes_without_gradients_through_time():
+    assert "with each state detached, the loss explodes too" in sources()["needed-see"]
+    names = run("imports", "asked", "forecast", "train", seed=0)
+
+    class Detached(names["Forecast"]):
+        def forward(self, values):
+            s, forecasts = None, []
+            for k in range(values.shape[1]):
+                s = self.cell(values[:, k : k + 1], s)
+                forecasts.append(self.read(s))
+                s = s.detach()
+            return names["ag"].concatenate(forecasts, axis=1)
+
+    model = Detached(16, rng=0)
+    optimizer = names["optim"].SGD(model.parameters(), lr=0.7)
+    losses, _ = names["train"](model, optimizer, 12, max_norm=np.inf)
+    assert losses[-1] > 1e6 * losses[0]
