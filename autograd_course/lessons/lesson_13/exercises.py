@@ -398,6 +398,26 @@ def _states(w, start, steps):
         ),
         edit(
             _ON,
+            "g = total * w",
+            "total is the gradient of w so far. The gradient of the state before is g times w.",
+        ),
+        edit(
+            _ON,
+            "g = total",
+            "total is the gradient of w so far. The gradient of the state before is g times w.",
+        ),
+        edit(
+            _ON,
+            "g = g * states[k]",
+            "The gradient of the state before is g times the *other* factor, w; states[k] is the result of the step.",
+        ),
+        edit(
+            "1 - states[k] ** 2",
+            "1 - g ** 2",
+            "The derivative of tanh is 1 − z², with its output z, a state. Here you square g instead.",
+        ),
+        edit(
+            _ON,
             "g = w",
             "The gradient of the state before is g times w. Here the upstream gradient is lost.",
         ),
@@ -642,6 +662,19 @@ def _with_gradient(run):
         ),
         edit(
             "s = s.detach()",
+            "s = w.detach()",
+            "You replace the state by the weight. Detach the state.",
+        ),
+        *[
+            edit(
+                "s = s.detach()",
+                f"s = {changed}.detach()",
+                "The value of the state changes. Detach the state as it is: the step itself is in the next line.",
+            )
+            for changed in ("ag.tanh(w * s)", "(w * s)", "ag.tanh(s)")
+        ],
+        edit(
+            "s = s.detach()",
             "s = 0 * s",
             "You set the state to 0. detach keeps its value and removes only its graph.",
         ),
@@ -685,6 +718,10 @@ _ALL, _SHORT = (
     "return [g * (max_norm / norm) for g in gradients]",
 )
 _NO_LENGTH = "All of these gradients are 0, and so is their norm. A norm of 0 is small enough, and you cannot divide by it."
+_LONG_STAY = (
+    "Long gradients stay as they are. Is a comparison upside down, or did you write max instead of min? The factor is the "
+    "smaller of 1 and max_norm / norm."
+)
 _TO_ANY = "max_norm may be below 1. Then a norm between max_norm and 1 is too long as well."
 
 
@@ -807,6 +844,69 @@ def _clip(gradients, max_norm):
             "The minimum is taken too early: first divide max_norm by norm, then take the smaller of this fraction and 1.",
         ),
         edit(
+            "    if norm <= max_norm:\n        return gradients\n",
+            "",
+            "(max_norm / norm)",
+            "max(1, max_norm / (norm + 1e-6))",
+            _LONG_STAY,
+        ),
+        edit(
+            "    if norm <= max_norm:\n        return gradients\n",
+            "",
+            "(max_norm / norm)",
+            "(max_norm / (norm + 1e-6))",
+            "These gradients were short enough, but you stretched them. Return gradients that are not too long unchanged.",
+        ),
+        edit(
+            "    if norm <= max_norm:\n        return gradients\n",
+            "",
+            "(max_norm / norm)",
+            "min(1, 1 / (norm + 1e-6))",
+            "Long gradients now have norm 1, but it must be max_norm: the factor is max_norm / norm.",
+        ),
+        edit(
+            "(max_norm / norm)",
+            "max_norm",
+            "You multiply by max_norm and do not divide by norm: the factor is max_norm / norm.",
+        ),
+        edit(
+            "    if norm <= max_norm:\n        return gradients\n",
+            "",
+            "(max_norm / norm)",
+            "min(norm, max_norm)",
+            "The factor is a norm here. Divide it by norm: then it is at most 1.",
+        ),
+        *[
+            edit(
+                _SHORT,
+                f"return [np.abs(g) * {factor} for g in gradients]",
+                *dropped,
+                "You drop the signs of the entries, so the direction changes. Do not use np.abs.",
+            )
+            for factor, *dropped in [
+                ("(max_norm / norm)",),
+                (
+                    "min(1, max_norm / (norm + 1e-6))",
+                    "    if norm <= max_norm:\n        return gradients\n",
+                    "",
+                ),
+            ]
+        ],
+        edit(
+            "g * (max_norm / norm)",
+            "g - (norm - max_norm)",
+            "Subtracting the same number from each entry changes the direction. Multiply all entries by one factor.",
+        ),
+        edit(
+            "    if norm <= max_norm:\n        return gradients\n",
+            "",
+            f"np.sqrt({_ALL})",
+            "np.sqrt(sum(np.sum(g) for g in gradients))",
+            "(max_norm / norm)",
+            "min(1, max_norm / (norm + 1e-6))",
+            "You add the entries without squaring them. The norm is the root of the sum of squares.",
+        ),
+        edit(
             f"np.sqrt({_ALL})", _ALL, "The square root is missing: that is the square of the norm."
         ),
         edit(
@@ -880,8 +980,7 @@ def _clip(gradients, max_norm):
         edit(
             "norm <= max_norm",
             "norm >= max_norm",
-            "The gradients did not become shorter. Is a comparison or the factor upside down? "
-            "Or does a loop only rebind a name? `g = g * …` does not change the list.",
+            _LONG_STAY,
         ),
         edit(
             "(max_norm / norm)",

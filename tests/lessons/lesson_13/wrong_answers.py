@@ -154,11 +154,6 @@ cases(
         ),
         edit(
             _SHORT,
-            "return [np.abs(g) * (max_norm / norm) for g in gradients]",
-            "first entry in part 2",
-        ),
-        edit(
-            _SHORT,
             "return [g.ravel() * (max_norm / norm) for g in gradients]",
             "shape: axis of 1 lost in part 2",
         ),
