@@ -84,6 +84,7 @@ CERTAIN_AFTER_ONE_CALL = {
     "nan",
     "first entry",
     "several numbers",
+    "a function",
     "not an array",
     "not a number",
     "complex",

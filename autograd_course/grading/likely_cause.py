@@ -183,6 +183,8 @@ def likely_cause(got, expected, hints, args, rtol, atol, letters=(), function=No
         return Cause("a comparison times g" if "g" in letters else "truth values")
     if want.ndim == 0 and isinstance(got, (tuple, list)) and have is None:
         return Cause("several numbers", (len(got),))
+    if have is None and callable(got):
+        return Cause("a function")
     if have is None:
         return Cause("not an array" if want.ndim else "not a number", (kind_of,))
     if want.ndim == 0 and have.ndim:

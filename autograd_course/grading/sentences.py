@@ -29,6 +29,7 @@ SENTENCES = {
     "Multiply g by it: g * (…).",
     "truth values": "Expected numbers, got True or False for each entry.",
     "several numbers": "Expected a single number, got a list or an array (number of entries: {0}): is a sum missing, or is there a bracket or a comma too many?",
+    "a function": "The result is a function. Call it, with its argument in parentheses.",
     "not an array": "Expected an array, got an object of type {0}.",
     "not a number": "Expected a number, got an object of type {0}.",
     "complex": "Expected a real number, got a complex number: x.real and x.imag are its parts.",

@@ -190,6 +190,7 @@ WRONG = [
     ("99.slope", lambda x: x + 0.5, "got       -1.5"),
     ("99.slope", lambda x: "1", "Expected a number, got an object of type str."),
     ("99.slope", lambda x: True, "Expected a number, got an object of type bool."),
+    ("99.slope", lambda x: lambda y: 2 * y, "The result is a function. Call it"),
     (
         "99.slope",
         lambda x: np.array([2 * x]),
@@ -286,6 +287,7 @@ WRONG = [
     ("99.rule", lambda g, x: (g * x).sum(0)[::-1], "got "),
     ("99.rule", lambda g, x: x[0] > 1, "Multiply g by it"),
     ("99.rule", lambda g, x: g if x > 0 else 0 * g, "need a single True or False"),
+    ("99.rule", lambda g, x: np.sum, "The result is a function. Call it"),
     ("99.rule", lambda g, x: [[1], [2, 3]], "Expected an array, got an object of type list."),
     ("99.rule", lambda g, x: 0 * x[0], "got       [0., 0., 0.]"),
     ("99.word", "downhill", "expected  the other one"),

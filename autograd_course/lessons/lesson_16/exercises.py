@@ -28,7 +28,7 @@ recall(
         Question(
             "The largest curvature of a bowl is 8. Above which learning rate does gradient descent diverge? (11)",
             0.25,
-            "Above **0.25**, which is 2/8: there each step multiplies by 1 − lr · 8 = −1.",
+            "Above **0.25**, which is 2/8: at lr = 0.25 each step multiplies by 1 − lr · 8 = −1.",
         ),
     ],
 )
@@ -61,9 +61,9 @@ prediction(
     question="""
         The network has 2,410 weights, and its Hessian has 2,410 rows. How long does one product Hv take, compared with one
         gradient?""",
-    answer="2 to 4 gradients",
-    choices=["2 to 4 gradients", "about 50 gradients", "about 2,410 gradients"],
-    reveal="""**2 to 4 gradients**, whatever the number of weights: the gradient is a program, and Hv is one more sweep through
+    answer="about 2 to 4 gradients",
+    choices=["about 2 to 4 gradients", "about 50 gradients", "about 2,410 gradients"],
+    reveal="""**About 2 to 4 gradients**, whatever the number of weights: the gradient is a program, and Hv is one more sweep through
     it.""",
 )
 
@@ -96,7 +96,7 @@ card(
         "Rules are written with rows of the table, so a derivative is a program like any other: ag.grad(ag.grad(f)).",
         "H is the Jacobian of the gradient. Hv is the directional derivative of the gradient along v: jvp of grad, or grad of ⟨grad, v⟩.",
         "Hv costs a few gradients, whatever the number of weights. H itself need not be stored.",
-        "⟨v, Hv⟩ is the curvature along v, if v has length 1. v ← Hv, scaled to length 1 each time, turns towards an eigenvector with the largest |λ|.",
+        "⟨v, Hv⟩ is the curvature along v, if v has length 1. v ← Hv, scaled to length 1 each time, usually turns towards an eigenvector with the largest |λ|.",
         "Near a stationary point, a step multiplies a small nudge along an eigenvector by about 1 − lr·λ. With λ < 0 or λ > 2/lr "
         "it grows as long as it is small.",
         "Newton's step, −slope/curvature, leads to where the tangent parabola has slope 0: to its top, if it opens downward.",
@@ -130,6 +130,10 @@ def cubes(w):
 _GRADS = "ag.grad(f)(w) * v"
 _VECTORS = (
     "{} is the inner product of two vectors, but w and v may have any shape. Use *, and np.sum."
+)
+_NO_RULE = (
+    "{} has no rule in the table. The inner product ⟨gradient, v⟩ is np.sum(gradient * v), for arrays "
+    "of any shape."
 )
 _NUMBER = (
     "ag.grad needs a scalar, but the gradient is an array. ⟨gradient, v⟩ is a scalar: np.sum over the "
@@ -284,6 +288,16 @@ _NUMBER = (
             _NUMBER,
         ),
         edit(
+            "np.sum(ag.grad(f)(w) * v)",
+            "np.tensordot(ag.grad(f)(w), v, axes=np.ndim(v))",
+            _NO_RULE.format("np.tensordot"),
+        ),
+        edit(
+            "np.sum(ag.grad(f)(w) * v)",
+            "np.vdot(ag.grad(f)(w), v)",
+            _NO_RULE.format("np.vdot"),
+        ),
+        edit(
             _GRADS,
             "ag.grad(f) * v",
             "ag.grad takes a function, f, and returns a function. Call the result at w: ag.grad(f)(w).",
@@ -315,8 +329,7 @@ _NUMBER = (
         edit(
             "np.sum(ag.grad(f)(w) * v)",
             "np.inner(ag.grad(f)(w), v)",
-            "np.inner has no rule in the table. The inner product ⟨gradient, v⟩ is np.sum(gradient * v), "
-            "for arrays of any shape.",
+            _NO_RULE.format("np.inner"),
         ),
     ],
 )
@@ -456,8 +469,8 @@ _ENDS = (
                 curvature = np.sum(v * Hv)
                 v = Hv
             return curvature""",
-    explained="Your function keeps only two arrays of the same shape as w, and it never builds a matrix.",
-    why="Each product stretches the part of v with the largest |λ| most. In the end that part outweighs the others.",
+    explained="Your function never builds the Hessian.",
+    why="Each product scales each part of v by its λ. After many products a part with the largest |λ| usually dominates.",
     mistakes=[
         edit(
             *_RECORDED,
@@ -834,6 +847,16 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
             "slope / abs(curvature)",
             "abs(slope / curvature)",
             "The slope determines the direction: keep its sign.",
+        ),
+        edit(
+            "x - slope / abs(curvature)",
+            "x + abs(slope / curvature)",
+            "The slope determines the direction: keep its sign.",
+        ),
+        edit(
+            "return x - slope / abs(curvature)",
+            "return x - slope / curvature if curvature > 0 else x - slope",
+            "The step is as long as Newton's where the curvature is negative too: divide by abs(curvature).",
         ),
         edit(
             "slope / abs(curvature)",

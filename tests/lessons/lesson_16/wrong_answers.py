@@ -27,7 +27,7 @@ cases(
         (lambda f, w, v: -ag.hvp(f, w, v), "sign"),
         (lambda f, w, v: 2 * ag.hvp(f, w, v), "double"),
         (lambda f, w, v: ag.hvp(f, w, v)[0], "shape: axis lost"),
-        edit("* v))(w)", "* v))", "not an array"),
+        edit("* v))(w)", "* v))", "a function"),
         (lambda f, w, v: ag.hvp(f, w, v).ravel(), "shape: other layout"),
         (
             lambda f, w, v: (
