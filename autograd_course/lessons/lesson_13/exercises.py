@@ -412,6 +412,11 @@ def _states(w, start, steps):
             "The gradient of the state before is g times the *other* factor, w; states[k] is the result of the step.",
         ),
         edit(
+            _TANH,
+            "g = np.tanh(g)",
+            "The backward pass does not apply tanh to g. The rule of tanh multiplies g by 1 − z², with its output z.",
+        ),
+        edit(
             "1 - states[k] ** 2",
             "1 - g ** 2",
             "The derivative of tanh is 1 − z², with its output z, a state. Here you square g instead.",
@@ -639,6 +644,11 @@ def _with_gradient(run):
             "k == steps - keep",
             "k == keep",
             "You cut after the *first* `keep` steps. How many steps are left when k is steps − keep?",
+        ),
+        edit(
+            "k == steps - keep",
+            "k == keep - 1",
+            "You count from the first step. The last `keep` steps begin at k = steps − keep.",
         ),
         edit(
             "k == steps - keep",
