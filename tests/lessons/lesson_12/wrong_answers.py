@@ -44,6 +44,26 @@ cases(
             "own: From one row to the",
         ),
         edit("start + size", "start + min(size, 100)", "own: how many rows"),
+        edit("rng.permutation(len(images))", "rng.permutation(labels)", "own: not labels"),
+        edit(
+            "rng.permutation(len(images))", "rng.permutation(labels.max() + 1)", "own: not labels"
+        ),
+        edit("labels[rows]", "rows", "own: is not a label"),
+        edit("labels[rows]", "labels[labels[rows]]", "own: is not a label"),
+        edit("start + size", "start + size - 1", "own: b is not included | [3, 3, 2]"),
+        edit("start + size", "start + size + 1", "own: come twice: draw | [4"),
+        edit("0, len(images), size", "len(images)", "own: come twice: draw | [4"),
+        edit(
+            "order = rng.permutation(len(images))",
+            "order = rng.shuffle(np.arange(len(images)))",
+            "own: returns None",
+        ),
+        (
+            lambda images, labels, size, rng: [
+                (images[rows], labels[rows]) for rows in rng.shuffle([*range(len(images))])
+            ],
+            "own: returns None",
+        ),
         edit(
             "rng.permutation(len(images))",
             "rng.permutation(len(images))[:1000]",
