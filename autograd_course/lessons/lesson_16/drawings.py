@@ -231,7 +231,8 @@ def parabola(f, w):
         plot.dot(there, lands, style.VALUE)
     else:
         ahead = step > 0
-        px, py = plot.at(span[ahead], heights[1])
+        # the steep left end of a parabola that opens downward crosses the corner at the top
+        px, py = plot.at(span[ahead], heights[1] if ahead else 0)
         words = f"{'' if ahead else '← '}to w = {number(there)}{' →' if ahead else ''}"
         plot.words(
             px + (-8 if ahead else 8),

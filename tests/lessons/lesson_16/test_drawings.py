@@ -171,3 +171,15 @@ def test_a_step_out_of_the_picture_says_where_it_leads():
             "</title>"
         )[2]
     )
+
+
+@pytest.mark.parametrize("w", [-0.24, -0.21, -0.18, -0.17, -0.12])
+def test_the_parabola_does_not_cross_the_words_that_say_where_the_step_leads(w):
+    html = drawn.parabola(lambda w: (np.tanh(2 * w) - 1) ** 2 / 2, w).html
+    dots = re.search(r'<polyline points="([^"]*)"[^>]*stroke-dasharray="2 4"', html)[1]
+    said = re.search(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>(?:← )?to w = ', html)
+    x, y = map(float, said.groups())
+    left = x if "← to w" in html else x - 130
+    for dot in dots.split():
+        across, down = map(float, dot.split(","))
+        assert not (left < across < left + 130 and y - 15 < down < y + 5)
