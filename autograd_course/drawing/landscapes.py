@@ -309,7 +309,7 @@ def boundary(points, labels, p, title, pull=None, dotted=()):
             f"{'wrong side' if wrong[i] else 'right side'}"
             for i in np.argsort(-pull)[:5]
         ]
-        text += "\nThe five that pull hardest:\n" + minus("\n".join(rows))
+        text += "\nThe five largest pulls:\n" + minus("\n".join(rows))
     return Picture(svg(SIZE, "".join(plot.parts), text, even=True), text)
 
 

@@ -582,7 +582,7 @@ def _classify(rng):
         f"It is trained on {examples} examples, in mini-batches of {batch} (the last may be smaller). **How many "
         "parameters does it have, and how many steps does an epoch take?** Its loss is the mean cross-entropy. In a "
         f"batch of {rows} rows one row has probability {number(p)} for its true class. **What is the gradient of "
-        "that logit?**"
+        "the logit of this class?**"
     )
     asked = [
         Asked(

@@ -387,10 +387,10 @@ def test_misread_shows_the_surest_first():
     picture = misread(images, true, probabilities)
     svg_of(picture)
     assert picture.text == (
-        "2 misread; surest first: 2 read as 8 with 90 %, its true digit had 1.0 %; "
+        "2 misread; most confident first: 2 read as 8 with 90 %, its true digit had 1.0 %; "
         "1 read as 7 with 60 %, its true digit had 1.0 %."
     )
-    assert "surest first: 2 read as 8" in misread(images, true, probabilities, most=1).text
+    assert "most confident first: 2 read as 8" in misread(images, true, probabilities, most=1).text
     assert misread(images[2:], true[2:], probabilities[2:]).text == "No image was misread."
 
 

@@ -69,7 +69,9 @@ def misread(images, true, probabilities, most=10):
         said.append(
             f"{true[k]} read as {read[k]} with {percent(p, 0)}, its true digit had {percent(q)}"
         )
-    text = f"{np.count_nonzero(read != true)} misread; surest first: " + "; ".join(said) + "."
+    text = (
+        f"{np.count_nonzero(read != true)} misread; most confident first: " + "; ".join(said) + "."
+    )
     size = f"{4 + step * min(4, len(wrong))} {-(-len(wrong) // 4) * 142 + 6}"
     return Picture(svg(f"0 0 {size}", "".join(parts), text), text)
 
@@ -119,7 +121,7 @@ def neurons(weights, titles):
                 f'<path d="{squares}" fill="{colour}" fill-opacity="{abs(share) / 6:.2f}"/>'
             )
         kinds = len(np.unique(np.round(weight, 6), axis=0))
-        told.append(f"{title}: {counted(kinds, 'different neuron')} among {len(weight)}.")
+        told.append(f"{title}: {counted(kinds, 'distinct neuron')} among {len(weight)}.")
     low = 28 + len(weights) * 194
     for x, colour, what in [
         (12, style.ABOVE, "positive weight"),
