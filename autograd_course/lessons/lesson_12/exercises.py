@@ -641,6 +641,27 @@ def _blown_up(got, expected):
             "axis=1 gives one number per scan. You need one per pixel: run down the rows, axis=0.",
         ),
         (
+            lambda train, new: tuple(
+                (x - train.mean(axis=1)) / train.std(axis=1) for x in (train, new)
+            ),
+            "axis=1 gives one number per scan. You need one per pixel: run down the rows, axis=0.",
+        ),
+        (
+            lambda train, new: tuple(
+                (x - train.mean(axis=1, keepdims=True)) / train.std(axis=1, keepdims=True)
+                for x in (train, new)
+            ),
+            "axis=1 runs along a scan, from pixel to pixel. Run down the rows: axis=0.",
+        ),
+        (
+            lambda train, new: (
+                tuple(x - train.mean(axis=0) for x in (train, new))
+                if (train.std(axis=0) == 0).any()
+                else _right_scale(train, new)
+            ),
+            "One constant pixel makes you divide all pixels by 1. np.where decides pixel by pixel.",
+        ),
+        (
             lambda train, new: _scaled(train, train, train, axis=1, keepdims=True),
             "axis=1 runs along a scan, from pixel to pixel. Run down the rows: axis=0.",
         ),
@@ -945,7 +966,7 @@ def _expect_training(answer, tried, call, n, model, x, y, epochs, jitter):
             f"epochs = {20_000 // n}",
             "Use 20_000 // n epochs, so that fewer scans get more epochs.",
         ),
-        (jitter == 0, f"jitter = {jitter}", "no jitter", ""),
+        (jitter == 0, f"jitter = {jitter}", "no jitter", "Leave jitter out. Its default is 0."),
     ]:
         if not good:
             raise Wrong(f"{tried}: the arguments of train", got, expected, hint)

@@ -443,7 +443,7 @@ cases(
             edit("20_000 // n", f"{most}, 20_000 // n)", "own: 20_000 // n epochs")
             for most in ("max(20", "min(350")
         ),
-        edit("20_000 // n", "20_000 // n, jitter=0.2", "none"),
+        edit("20_000 // n", "20_000 // n, jitter=0.2", "own: Leave jitter out"),
         edit("32", "256", "own: 32 hidden"),
         edit("rng=0", "rng=1", "own: rng=0 makes"),
         edit(", rng=0", "", "own: rng=0 makes"),
