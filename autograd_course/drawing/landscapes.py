@@ -300,8 +300,8 @@ def boundary(points, labels, p, title, pull=None, dotted=()):
     for left, (shape, ink, *_), name in zip((62, 172), CLASSES, ("class 0", "class 1")):
         plot.parts.append(f'<path d="{_marker(shape, left, LEGEND[1] - 5, 5)}" fill="{ink}"/>')
         plot.words(left + 10, LEGEND[1], name, ink, "start", 13)
-    plot.words(290, LEGEND[1], "ringed: on the wrong side", style.FAINT, "start", 13)
-    text = f"{title}. {np.count_nonzero(~wrong)} of {len(points)} points lie on their own side of the boundary."
+    plot.words(290, LEGEND[1], "ringed: wrong prediction", style.FAINT, "start", 13)
+    text = f"{title}. {np.count_nonzero(~wrong)} of {len(points)} points are right."
     text += f" Dotted lines: {len(dotted)}." * (len(dotted) > 0)
     if pull is not None:
         rows = [

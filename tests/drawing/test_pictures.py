@@ -612,10 +612,7 @@ def test_boundary_from_recorded_probabilities(forty):
     assert np.array_equal(where[-40:], points)
     picture = boundary(points, labels, left_or_right(where), "After 3 steps")
     right = np.sum((points[:, 0] > 0) == (labels == 1))
-    assert (
-        picture.text
-        == f"After 3 steps. {right} of 40 points lie on their own side of the boundary."
-    )
+    assert picture.text == f"After 3 steps. {right} of 40 points are right."
     assert {"0.25", "0.5", "0.75", "class 0", "class 1"} <= set(words_in(picture))
     line = [path for path in svg_of(picture).iter(f"{SVG}path") if path.get("stroke-width") == "2"]
     xs = [
@@ -669,7 +666,7 @@ def test_dotted_lines_lie_where_their_formula_is_zero():
 def test_boundary_of_a_model_that_knows_one_class(forty):
     points, labels = forty
     picture = boundary(points, labels, np.full(len(plane(points)), 0.9), "At the start")
-    assert picture.text == "At the start. 20 of 40 points lie on their own side of the boundary."
+    assert picture.text == "At the start. 20 of 40 points are right."
     assert not {"0.25", "0.75"} & set(words_in(picture))
 
 

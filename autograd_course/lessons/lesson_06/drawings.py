@@ -471,6 +471,7 @@ def kink(w, x, step, target, best):
         The mean squared error on a grid after `step` steps.
     """
     w1, w2, w3 = map(float, w)
+    steps = f"{step} step" + "s" * (step != 1)
     xs = np.linspace(0, 1, 101)
     branches = {"b": _relu(w1 * xs**2 + w3), "c": _relu(w2 * xs**2 + w3)}
     says = 4 * np.sin(branches["b"] + branches["c"])
@@ -482,7 +483,7 @@ def kink(w, x, step, target, best):
         ticks(0, 1, 5),
         ticks(-1.5, 4.5, 6),
         "x  (thick: 4 sin x⁴, thin: the model)",
-        f"after {step} steps: mean squared error {number(best)}",
+        f"after {steps}: mean squared error {number(best)}",
     )
     left.line(xs, target(xs), style.LINE, 5)
     left.line(xs, says, style.VALUE, 2.5)
@@ -492,7 +493,7 @@ def kink(w, x, step, target, best):
     for plot in (left, right):  # behind the legend
         plot.line([x, x], plot.y, style.INK, 1, "1 4")
     said = [
-        f"After {step} steps: w₁ {number(w1)}, w₂ {number(w2)}, w₃ {number(w3)}; mean squared error {number(best)}"
+        f"After {steps}: w₁ {number(w1)}, w₂ {number(w2)}, w₃ {number(w3)}; mean squared error {number(best)}"
     ]
     for (name, ys), weight, dash in zip(branches.items(), (w1, w2), ("none", "9 3")):
         right.line(xs, ys, style.INK, 2.5, dash)

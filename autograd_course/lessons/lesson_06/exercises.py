@@ -142,6 +142,18 @@ _ROUTES = [
         (_B + _C, _BOTH),
         "0.5323 is the sum of the path through b alone and the path through c alone. What does the path through c contribute?",
     ),
+    (
+        (2 * Q * FROM_C, _BOTH),
+        "The path goes from c to ŷ and then to L: the arrow from ŷ to L, 0.3101, is missing.",
+    ),
+    (
+        (_C, 0.8 * P * Q * 2 * FROM_C),
+        "The path goes from c to ŷ and then to L: the arrow from ŷ to L, 0.3101, is missing.",
+    ),
+    (
+        (ARRIVES * 2 * Q * P * P, _BOTH),
+        "0.0687 is the gradient of w₂. The path through c alone begins at w₃: its arrow to c has the local gradient 0.8376.",
+    ),
 ]
 
 
@@ -668,6 +680,11 @@ def _after_if_it_ends(*case):
             ONCE,
         ),
         edit(
+            CLEAR,
+            "        for p in parameters:\n            pass\n        p.grad = 0.0\n",
+            "Only the gradient of the last parameter is reset. Is the reset outside its loop over the parameters?",
+        ),
+        edit(
             "p.grad = 0.0",
             "p.grad /= 2",
             "Half of the old gradient is still in .grad: p.grad = 0.0.",
@@ -779,7 +796,8 @@ def right_by_hand(w1, w2, w3, x, y):
     a = x * x
     b, c = max(w1 * a + w3, 0), max(w2 * a + w3, 0)
     g = 2 * (4 * np.sin(b + c) - y) * 4 * np.cos(b + c)
-    return g * a * (b > 0), g * a * (c > 0), g * (b > 0) + g * (c > 0)
+    gb, gc = (g if one > 0 else 0.0 for one in (b, c))
+    return gb * a + 0.0, gc * a + 0.0, gb + gc  # at a = 0 the sum turns −0 into 0
 
 
 B, C = "g if b > 0 else 0.0", "g if c > 0 else 0.0"
@@ -792,6 +810,7 @@ _ALL = "A gate passes all of g, or nothing: the size of b does not matter."
 _LATER = "Each relu only passes g on, or blocks it: g if b > 0 else 0.0, and the same for c. No w belongs here, and the last line multiplies by a already."
 _CALL = "np.sin and np.cos are functions: np.sin(b + c), np.cos(b + c)."
 _HALF = "Exactly half. L = (ŷ − y)² has the slope 2 (ŷ − y), without a half, and 4 sin has the slope 4 cos. Add sends all of g to b and to c."
+_SQUARE = "The derivative of the square is 2 (ŷ − y): the error appears only once."
 _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient through c, each of them in full."
 
 
@@ -1072,8 +1091,10 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
         edit(
             "(4 * np.sin(b + c) - y)",
             "(4 * np.sin(b + c) - y) ** 2",
-            "The derivative of the square is 2 (ŷ − y): the error appears only once.",
+            _SQUARE,
         ),
+        edit("2 * (4 * np.sin(b + c) - y)", "(4 * np.sin(b + c) - y) ** 2", _SQUARE),
+        edit("if b > 0", "if b + c > 0", "if c > 0", "if b + c > 0", _OWN),
         edit("gb + gc", "gb * gc", _WHOLE),
         edit("gb + gc", "gb - gc", _WHOLE),
         edit("gb + gc", "max(gb, gc)", _WHOLE),

@@ -97,6 +97,9 @@ def test_the_talks_graph_and_its_gates(w, x):
         == ('stroke-width="1.4"' in picture.html)
         == (x == 0 or w[1] + w[2] < 0)
     )
+    assert picture.text.startswith("After 7 steps: ")
+    once = drawn.kink(w, x, 1, np.sin, 0.5)
+    assert once.text.startswith("After 1 step: ") and ">after 1 step: " in once.html
     assert ("branch c: closed everywhere" in picture.text) == (w[1] + w[2] <= 0)
     assert ("branch b: open from x = 0.53\n" in picture.text) == (w == (1.3, 0.13, -0.37))
     assert "branch b: open up to x = 0.71" in drawn.kink((-1.0, 0.0, 0.5), x, 7, np.sin, 0.5).text

@@ -4,7 +4,8 @@ import numpy as np
 
 import autograd_lib as ag
 from autograd_course.lessons.lesson_06.drawings import chessboard
-from autograd_lib import nn
+from autograd_course.lessons.lesson_06.exercises import right_by_hand
+from autograd_lib import nn, optim
 
 
 class Neuron(nn.Module):
@@ -61,3 +62,24 @@ def test_from_the_second_start_the_neuron_ends_near_a_local_minimum():
     away = np.random.default_rng(0).normal(size=(3, 10_000))
     assert errors(low + 0.25 * away / np.linalg.norm(away, axis=0)).min() > errors(low)[0]
     assert np.sum((inputs @ low[:, 0] > 0) == classes) == 28
+
+
+def test_a_parameter_frozen_before_training_does_not_change():
+    """Neither a step that shrinks the weights nor an optimizer that holds the parameter moves it."""
+    model = Neuron(2, np.random.default_rng(0))
+    optimizer = optim.SGD(model.parameters(), lr=0.1, weight_decay=0.2)
+    frozen, free = model.w
+    frozen.requires_grad = False
+    before = frozen.item(), free.item()
+    for _ in range(3):
+        model.zero_grad()
+        model([0.3, -0.7]).backward()
+        optimizer.step()
+    assert frozen.item() == before[0] and free.item() != before[1]
+
+
+def test_the_expected_gradients_have_no_minus_zero():
+    """Both gates are closed, one is closed, or a is 0, and g is below 0."""
+    for case in [(-1.0, -1.0, -1.0, 1.0, 2.0), (1.3, 0.1, -0.4, 0.9, 2.5), (0.2, 0.1, 0.3, 0.0, 9)]:
+        gradients = np.array(right_by_hand(*case))
+        assert 0 in gradients and not np.any(np.signbit(gradients[gradients == 0]))
