@@ -429,7 +429,7 @@ def _cases(row, argument):
 # Points where a row states its slope, which is neither a limit nor between two slopes. A rule that
 # gives no number there is right elsewhere.
 STATED = {"power": [0, 0]}
-AS_STATED = "Right wherever the slope can be derived. Here the library defines it by convention:"
+AS_STATED = "Right for bases above 0. At the base 0 it can differ from the library's rule:"
 # At a point without a slope, a rule may return 0 in place of nan, and nothing else.
 NO_SLOPE = "Right wherever there is a slope. Here there is no slope, so nan is expected:"
 
