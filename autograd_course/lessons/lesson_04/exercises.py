@@ -39,7 +39,7 @@ recall(
             ["1 / y", "z / y", "−z / y", "−x / y"],
         ),
         Question(
-            "On the path from x to L there are two operations, with local gradients 3 and −2. What is the gradient of x? (02)",
+            "On the only path from x to L there are two operations, with local gradients 3 and −2. What is the gradient of x? (02)",
             -6,
             "**−6**. Along a path, the local gradients are multiplied.",
         ),
@@ -344,6 +344,10 @@ TURN = [
         ),
         (lambda g, z, x: -g / x**2, "That is the slope of 1/x. The slope of log is 1/x itself."),
         (
+            lambda g, z, x: g * np.exp(x),
+            "That is the slope of exp at x. The slope of log at x is 1/x.",
+        ),
+        (
             lambda g, z, x: g / np.exp(x),
             "Use exp at z = log x, where its height is x, not at x.",
         ),
@@ -451,6 +455,14 @@ SWITCHES = [  # (row, argument, inputs that include the kinks, [(wrong rule, hin
             (
                 lambda g, z, x: g * (x >= 0),
                 "At 0 the library's convention is 0: x gets g only where x > 0.",
+            ),
+            (
+                lambda g, z, x: g * (x <= 0),
+                "It is the other way round: where x > 0, x gets g, and elsewhere 0.",
+            ),
+            (
+                lambda g, z, x: g * (x < 0),
+                "It is the other way round: x gets g where x > 0, not where x < 0.",
             ),
             (
                 lambda g, z, x: g * x,
@@ -569,6 +581,10 @@ SWITCHES = [  # (row, argument, inputs that include the kinks, [(wrong rule, hin
             (
                 lambda g, z, c, x, y: g * (x > y),
                 "The condition c decides, not which of the two is larger.",
+            ),
+            (
+                lambda g, z, c, x, y: g * (x > 0),
+                "The condition c decides, not the sign of x.",
             ),
             (
                 lambda g, z, c, x, y: g / 2,
@@ -693,6 +709,10 @@ DRILL = [
             lambda g, z, x: g * np.maximum(x, 0),
             "That is the value of relu. Softplus is a smooth version of relu, and its slope is σ(x).",
         ),
+        (
+            lambda g, z, x: g * np.tanh(x),
+            "tanh goes from −1 to 1. The slope of softplus is the S-shaped curve from 0 to 1, σ(x).",
+        ),
         (lambda g, z, x: g * np.sigmoid(x), "NumPy has no sigmoid. The library has ag.sigmoid."),
         (lambda g, z, x: g * sigmoid(x), "In the library the sigmoid is called ag.sigmoid."),  # noqa: F821
         (
@@ -764,7 +784,7 @@ def _by_size(x):
     importance=1,
     question="""
         Published code computes tanh as $\\frac{e^{2x} - 1}{e^{2x} + 1}$. At 400 this is nan. If you multiply numerator and
-        denominator by $e^{-2x}$, the result is right at 400, but nan at −400. Write a numerically stable `stable_tanh(x)` with
+        denominator by $e^{-2x}$, the result is right at 400, but nan at −400. Write a `stable_tanh(x)` with
         `np.exp`, which is right at both points and beyond them.""",
     stub="""
         def stable_tanh(x):
@@ -779,7 +799,7 @@ def _by_size(x):
             p = np.exp(-2 * np.abs(x))
             return np.sign(x) * (1 - p) / (1 + p)""",
     explained="An `if x > 0` with one form for each side also works, for one number at a time. (`np.where` would compute both "
-    "forms everywhere, including the form that overflows.)",
+    "forms everywhere, including the form that overflows.) Near 0, 1 − p loses digits, and `-np.expm1(-2 * np.abs(x))` keeps them.",
     why="Far from 0 no exp overflows, or its overflow is harmless, so the result is ±1 at both ends.",
     mistakes=[
         *(
@@ -899,6 +919,10 @@ CLIP = [
     (
         lambda g, z, x, low, high: g * ((x < low) | (x > high)),
         "It is the other way round: outside the bounds z does not change.",
+    ),
+    (
+        lambda g, z, x, low, high: g * ((x < low) & (x > high)),
+        "Your rule returns 0 everywhere, but between the bounds x gets g.",
     ),
     (
         lambda g, z, x, low, high: g * ((-1 <= x) & (x <= 1)),
