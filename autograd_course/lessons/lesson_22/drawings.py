@@ -50,11 +50,12 @@ def votes(w, q, target, lr):
         )
     below.line(range(steps), mean, style.OTHER, 2.6)
     below.words(476, 457, "mean of q so far", style.OTHER, "end", 13)
-    rests = (
-        f"w diverges: at the last of {steps} steps it is {number(w[-1])}"
-        if abs(target) > 1
-        else f"w stays between {number(min(w))} and {number(max(w))}"
-    )
+    if abs(target) > 1:
+        rests = f"w diverges: at the last of {steps} steps it is {number(w[-1])}"
+    elif min(w) == max(w):
+        rests = f"w stays at {number(w[0])}"
+    else:
+        rests = f"w stays between {number(min(w))} and {number(max(w))}"
     text = "\n".join([f"target {number(target)}, lr = {number(lr)}: {said}", rests])
     return Picture(svg("0 0 560 466", "".join(above.parts + below.parts), text), text)
 
@@ -80,13 +81,14 @@ def cobweb(f, slope, z, rounds, start):
         sums.append(1 + J * sums[-1])
     exact = 1 / (1 - J)
     there, back = abs(way[-1] - z), abs(sums[-1] - exact)
+    after = f"after {rounds} round{'s' * (rounds != 1)}"
 
     plot = Axes((44, 34, 270, 270), (0, TURN), (0, TURN))
     plot.frame(
         ticks(0, TURN, 7),
         ticks(0, TURN, 7),
         "z  (circle: the fixed point)",
-        f"z, after {rounds} rounds: off by {number(there)}",
+        f"z, {after}: off by {number(there)}",
     )
     zs = np.linspace(0, TURN, 121)
     plot.line([0, TURN], [0, TURN], style.LINE, 1.4)
@@ -112,7 +114,7 @@ def cobweb(f, slope, z, rounds, start):
         ticks(0, 30, 6),
         ticks(-1, 3, 8),
         "rounds (dashed black line: 1/(1 − J))",
-        f"u, after {rounds} rounds: off by {number(back)}",
+        f"u, {after}: off by {number(back)}",
     )
     beside_it.line([0, 30], [exact] * 2, style.INK, 1.4, "7 4")
     beside_it.line(
@@ -124,8 +126,8 @@ def cobweb(f, slope, z, rounds, start):
     text = "\n".join(
         [
             f"J = {number(J)}, and |J| is {'above' if abs(J) > 1 else 'below'} 1; the solution for u is {number(exact)}",
-            f"after {rounds} rounds: z = {number(way[-1])}, off by {number(there)}",
-            f"after {rounds} rounds: u = {number(sums[-1])}, off by {number(back)}",
+            f"{after}: z = {number(way[-1])}, off by {number(there)}",
+            f"{after}: u = {number(sums[-1])}, off by {number(back)}",
         ]
     )
     return Picture(

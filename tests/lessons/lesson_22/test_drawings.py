@@ -51,3 +51,10 @@ def test_every_round_adds_to_both_pictures():
     assert [way.count(",") for _, _, way, *_ in lines] == [3, 5, 11]
     assert [sums.count(",") for *_, sums in lines] == [2, 3, 6]
     assert [loops(-0.5, k).html.count("<circle") for k in (0, 3)] == [2, 5]
+
+
+def test_the_texts_name_one_round_and_a_weight_that_does_not_move():
+    assert loops(0.5, 1).text.count("after 1 round:") == 2 and "1 rounds" not in loops(0.5, 1).html
+    assert loops(0.5, 0).text.count("after 0 rounds:") == 2
+    still = drawn.votes(np.zeros(4), np.ones(4), 1.0, 0.5)
+    assert still.text.endswith("w stays at 0")
