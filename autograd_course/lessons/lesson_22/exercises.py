@@ -40,7 +40,7 @@ prediction(
     choices={"q converges": ["to +1, which is nearer", "to −1", "nowhere"]},
     tolerance=3,
     reveal="""**65**, and **nowhere**. At +1 the derivative is 0.7, which pushes w down. At −1 it is −1.3, which pushes w up.
-        The derivative is never 0, so q keeps changing, and its mean is 0.65 − 0.35 = 0.3.""",
+        So q keeps changing. Falls and rises balance, because 65 · 0.7 = 35 · 1.3. The mean of q is 0.65 − 0.35 = 0.3.""",
 )
 
 prediction(
@@ -83,7 +83,7 @@ card(
         "g is the exact derivative with respect to the bit. The weight is a memory of every g, and its sign is the vote.",
         "Around a closed path a gradient adds up to 0. If the sum is not 0, as often with straight-through or detach, the "
         "field is not a gradient.",
-        "A rule need not be a derivative. It must be linear in g, fit the shape of x, not write into any array, "
+        "A rule need not be a derivative. It must be linear in g, fit the shape of x, not write into its arguments, "
         "and be deterministic.",
         "At the tip of a cone we choose the subgradient 0 by convention. The rules of square and root would give 0 · ∞, "
         "which is nan.",
@@ -610,6 +610,23 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
             "return total", "return total / len(corners)", "Add up all legs; do not average them."
         ),
         edit("    return total", "        return total", _FIRST),
+        edit(
+            "    return total",
+            "            return total",
+            "That is the first part alone: return comes after both loops.",
+        ),
+        edit(
+            _TERM,
+            f"{_TERM} / np.linalg.norm(part)",
+            "Do not divide by the length of the part: ⟨field, part⟩ is small for a short part.",
+        ),
+        edit(
+            "part = (end - start) / steps",
+            "part = end - start",
+            _MIDDLE,
+            "(k + 0.5) / steps",
+            "Multiply the field by a part, not by the whole leg: each part is the leg divided by steps.",
+        ),
         edit("range(steps)", "range(steps + 1)", "One part too many: range(steps)."),
         edit("range(steps)", "range(steps - 1)", "One part too few: range(steps)."),
         edit("range(steps)", "range(1, steps)", "The first part is missing: k begins at 0."),
@@ -732,7 +749,7 @@ _SHORT = "Your rule is wrong for a short x, which has a length too. The rule giv
             ...""",
     hints=[
         "Away from 0 the rule is g·x/z.",
-        "`np.where(z == 0, 1, z)` is z, with a 1 in place of a 0. If z is 0, every entry of x is 0, so x / 1 is 0 too.",
+        "`np.where(z == 0, 1, z)` is z, with a 1 in place of a 0. At x = 0 the quotient is then 0 / 1, which is 0.",
         (
             "Help: it is still nan",
             "0/0 is nan, and nan times 0 is nan too. So choose the divisor before you divide.",
@@ -741,7 +758,7 @@ _SHORT = "Your rule is wrong for a short x, which has a length too. The rule giv
     solution="""
         def length_x(g, z, x):
             return g * x / np.where(z == 0, 1, z)""",
-    explained="This avoids the trap of `where` from lesson 04: nothing infinite is ever computed.",
+    explained="This avoids the trap of `where` from lesson 04: the rule never divides by 0.",
     why="The rule is one line of chain rule, and one value chosen by convention for the only point where the length has no "
     "derivative.",
     mistakes=[
@@ -991,11 +1008,11 @@ def _solved_for_vectors(f, z, x, g, rounds):
 
 
 def _nearly(got, expected):
-    """Return a hint if the answer `got` is within about 1 % of `expected`, or None."""
-    if np.shape(got) == np.shape(expected) and np.allclose(got, expected, rtol=1e-2):
+    """Return a hint if the answer `got` is within about 5 % of `expected`, or None."""
+    if np.shape(got) == np.shape(expected) and np.allclose(got, expected, rtol=5e-2):
         return (
-            "Nearly right. Do you differentiate f at the given z, and does the loop run through all `rounds`? (If J is "
-            "near 1, u converges slowly.) Or do you round a number on the way?"
+            "Nearly right. Do you differentiate f at the given z, and does the loop run exactly `rounds` times, even "
+            "if u no longer changes much? Or do you round a number on the way?"
         )
     return None
 
@@ -1094,7 +1111,23 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             "range(min(rounds, 50))",
             "There may be more than 50 rounds, for example 300: range(rounds).",
         ),
-        edit("range(rounds)", "range(50)", _MANY),
+        *(edit("range(rounds)", f"range({many})", _MANY) for many in (50, 100, 200)),
+        edit(
+            _ROUND,
+            "v = g + back(u)[0]",
+            _END,
+            "return back(v)[1]",
+            "Every round begins with the same u. Assign the new value to u: u = g + Jᵀu.",
+        ),
+        edit(
+            "_, back = ag.vjp(f, z, x)\n    u = g\n",
+            "u = g\n",
+            _ROUND,
+            "z = f(z, x)",
+            _END,
+            "return ag.vjp(f, z, x)[1](g)[1]",
+            "That repeats the loop for z, and then takes Bᵀg. Here z is given: repeat u = g + Jᵀu.",
+        ),
         edit("    " + _END, "        " + _END, _ONE),
         edit(
             _ROUND,

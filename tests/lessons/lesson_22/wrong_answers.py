@@ -216,7 +216,7 @@ cases(
             edit(
                 _ROUND,
                 f"old, u = u, g + back(u)[0]\n        if {near}:\n            break",
-                "own: through all `rounds`",
+                "own: exactly `rounds` times",
             )
             for near in (
                 "np.allclose(u, old)",
@@ -234,8 +234,15 @@ cases(
             "rounds, seen=[]):\n    seen.append(rounds)\n    rounds = seen[0]\n    _,",
             "first entry",
         ),
+        edit(
+            _LOOP,
+            "for _ in range(1000):",
+            _ROUND,
+            "old, u = u, g + back(u)[0]\n        if np.allclose(u, old):\n            break",
+            "own: exactly `rounds` times",
+        ),
         edit(_LOOP, "while rounds:\n        pass\n    " + _LOOP, "endless"),
-        edit(_END, "return back(u)[1] + (z.ndim > 2)", "own: through all `rounds`"),
+        edit(_END, "return back(u)[1] + (z.ndim > 2)", "own: exactly `rounds` times"),
         edit(_END, "return back(u)[1].sum()", "shape: axis lost"),
         edit(_END, "return (back(u)[1],)", "shape: other layout"),
         edit(_END, "return back(u)[1] * np.nan", "nan"),
