@@ -523,6 +523,15 @@ def test_14_images():
     )
     (back,) = slopes(lambda x: F.conv2d(x, torch.tensor(y)) * torch.tensor(g), x)
     assert np.allclose(F.conv_transpose2d(torch.tensor(g), torch.tensor(y)), back)
+    channel_first = theirs.numpy().reshape(2, 3, 3 * 2, 16)
+    channel_last = ours.reshape(2, 3 * 2, 3, 16)
+    assert np.allclose(channel_first, np.swapaxes(channel_last, 1, 2))
+    for sizes, outer in [({"padding": 1}, {}), ({"stride": 2}, {"output_padding": (1, 1)})]:
+        z, pull = ag.vjp(lambda x: conv2d(x, y, **sizes), x)
+        g = rng.normal(size=z.shape)
+        given = torch.tensor(g), torch.tensor(y)
+        assert F.conv_transpose2d(*given).shape != x.shape, "other sizes have to be passed"
+        assert np.allclose(F.conv_transpose2d(*given, **sizes, **outer), pull(g)[0])
     (tied,) = slopes(lambda x: F.max_pool2d(x, 2), np.zeros((1, 1, 2, 2)))
     assert tied.ravel().tolist() == [1, 0, 0, 0], "all to the first"
     with pytest.raises(TypeError, match="Module"):

@@ -450,6 +450,12 @@ WRONG_UNFOLD = [
         "An image may have any size: x.shape[2:].",
     ),
     (
+        lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
+            g, (6, 6), kernel_size, stride, padding
+        ),
+        "An image may have any size: x.shape[2:].",
+    ),
+    (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(
             g, kernel_size, stride, padding
         ),
@@ -662,6 +668,10 @@ WRONG_X = [
         "You fold only the upstream gradient. First multiply it by the other matrix, transposed.",
     ),
     (_conv_x(lambda G, Y: Y.mT), "The upstream gradient is missing: G."),
+    (
+        _conv_x(lambda G, Y: (G @ Y.mT).sum(axis=0)),
+        "Each image has its own windows: nothing is summed over the images in the rule for x.",
+    ),
 ]
 WRONG_Y = [
     (
@@ -702,9 +712,12 @@ WRONG_Y = [
         _conv_y(lambda G, X: (X.mT @ G).sum()),
         "That returns a single number. axis=0 sums only over the images.",
     ),
-    (
-        _conv_y(lambda G, X: (X.mT @ G).sum(axis=1)),
-        "You sum over the wrong axis: the images are axis 0.",
+    *(
+        (
+            _conv_y(lambda G, X, axis=axis: (X.mT @ G).sum(axis=axis)),
+            "You sum over the wrong axis: the images are axis 0.",
+        )
+        for axis in (1, 2)
     ),
     (
         _conv_y(lambda G, X: (X.T @ G).sum(axis=0)),
@@ -727,7 +740,7 @@ WRONG_Y = [
     importance=2,
     names=lambda: {"as_rows": as_rows, "as_columns": as_columns, "as_kernels": as_kernels},
     question="""
-        Here are both rules for Z = X @ Y, with one blank each. The comment after a blank gives the shape of the result.
+        Here are both rules of `conv2d`, which computes Z = X @ Y, with one blank each. The comment after a blank gives the shape of the result.
         All N images share the kernels, as all matrices of a batch shared W in lesson 09.""",
     stub="""
         def conv2d_x(g, z, x, y, stride=1, padding=0):
@@ -991,7 +1004,7 @@ def _known(x, z):
         ),
         (
             "May an operation mix the entries of x?",
-            "Yes: use `ag.linear(function, rule)` or `ag.primitive(function, [rule], [push])`, where z has the shape "
+            "Yes, and then it may be linear: use `ag.linear(function, rule)` or `ag.primitive(function, [rule], [push])`, where z has the shape "
             "of x. Lesson 15 explains what a push is.",
         ),
     ],
@@ -1003,7 +1016,7 @@ def _known(x, z):
             lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - ag.sigmoid(x))),      # x·σ·(1 − σ) is z·(1 − σ)
             name="my_op")""",
     explained="This function is called silu, or swish.",
-    why="You wrote a function and one rule. The engine adds broadcasting, shared inputs, both modes and higher derivatives.",
+    why="You wrote a function and its rule. The engine does the rest, in every graph and for higher derivatives.",
 )
 def my_op(answer):
     if not isinstance(answer, Primitive):
@@ -1093,6 +1106,10 @@ def my_op(answer):
             for path in (lambda g, z, x: g * z / x, lambda g, z, x: g * (slope - z / x))
         ),
         (
+            lambda g, z, x: g * (2 * z / x - slope),
+            "The second path has the wrong sign. If its slope is right, add it instead of subtracting.",
+        ),
+        (
             lambda g, z, x: g * z / x + slope - z / x,
             "g multiplies only the first path: put the sum of both paths in parentheses.",
         ),
@@ -1104,6 +1121,10 @@ def my_op(answer):
             (
                 lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - z)),
                 "z is x·σ(x) here: the slope of σ is σ(1 − σ).",
+            ),
+            (
+                lambda g, z, x: g * (ag.sigmoid(x) + z * ag.sigmoid(x) * (1 - ag.sigmoid(x))),
+                "z already contains σ: the second path is x·σ·(1 − σ), which is z·(1 − σ).",
             ),
             (
                 lambda g, z, x: g * (ag.sigmoid(x) + x * (1 - ag.sigmoid(x))),

@@ -327,6 +327,21 @@ cases(
             "own: x times the slope of σ",
         ),
         (_silu(lambda g, z, x: g * (ag.sigmoid(x) + z * (1 - z))), "own: z is x·σ(x) here"),
+        (
+            _silu(lambda g, z, x: g * (ag.sigmoid(x) + z * ag.sigmoid(x) * (1 - ag.sigmoid(x)))),
+            "own: z already contains σ",
+        ),
+        (
+            _silu(lambda g, z, x: g * (ag.sigmoid(x) - z * (1 - ag.sigmoid(x)))),
+            "own: sign of the second path",
+        ),
+        (
+            ag.elementwise(
+                lambda x: x / (1 + np.abs(x)),
+                lambda g, z, x: g * (1 / (1 + np.abs(x)) + np.abs(x) / (1 + np.abs(x)) ** 2),
+            ),
+            "own: sign of the second path",
+        ),
         (_silu(lambda g, z, x: g + ag.sigmoid(x) + z * (1 - ag.sigmoid(x))), "own: g is added"),
         (_silu(lambda g, z, x: g * z), "own: g times the value"),
         (
