@@ -35,7 +35,7 @@ recall(
 prediction(
     "22.rest",
     question="""
-        One weight begins at 0. $L = \\frac{1}{2}(q - 0.3)^2$ and lr = 0.1. In how many of 100 steps is q = +1? What does q converge to?""",
+        One weight begins at 0. $L = \\frac{1}{2}(q - 0.3)^2$ and lr = 0.1. In how many of 100 steps is q = +1? Does q converge, and to what?""",
     answer={"steps with q = +1": 65, "q converges": "nowhere"},
     choices={"q converges": ["to +1, which is nearer", "to −1", "nowhere"]},
     tolerance=3,
