@@ -379,6 +379,7 @@ STILL = "Nothing has moved. Is there a p.data -= rate * p.grad for every p in pa
 ALONE = "Only the gradient moves a parameter: p.data -= rate * p.grad."
 COPIES = "The parameters that train received have not moved, because the loss was computed from new Values, such as copies of them. Use the given Values, and change their numbers: p.data -= rate * p.grad."
 OFTEN = "Is backward(L) inside a loop over the parameters? One backward pass per example is enough, because it fills in the gradient of every parameter: end the loop of the reset before backward(L), and begin a second loop for the update."
+_FROM_LOSS = "The backward pass begins at L, the loss of this example: backward(L)."
 _FROM_L = "Begin the backward pass at L, not at p: backward(L)."
 # Python's error message for a slip, and the hint
 SAID = {
@@ -393,10 +394,10 @@ SAID = {
             "unhashable",
             *(f"'list' object has no attribute '{name}'" for name in ("inputs", "arrived")),
         ],
-        "The backward pass begins at L, the loss of this example: backward(L).",
+        _FROM_LOSS,
     ),
     "has no attribute 'backward'": "In your engine backward is a function: backward(L).",
-    "'function' object has no attribute": "The backward pass begins at L, the loss of this example: backward(L).",
+    "'function' object has no attribute": _FROM_LOSS,
     "'float' and 'Value'": "p.data is a number, but p is the whole Value: p.data -= rate * p.grad.",
     "'list' and": "parameters is a list. Take them one by one, for p in parameters, and move p.data.",
     "'NoneType'": "One of the values in this line is None. backward(L) returns nothing: it fills the .grad of each parameter. And the reset sets p.grad to 0.0, not to None.",
@@ -411,6 +412,10 @@ SAID = {
     ),
     "'Value' object has no attribute": "A Value has .data, its number, and .grad, its gradient.",
     "unary -: 'Value'": "You cannot put a minus sign in front of a Value. Pass the plain numbers x and y to the loss unchanged, and run the backward pass from L itself.",
+    "backward() ": _FROM_LOSS,
+    "'int' object has no attribute 'grad'": "range gives numbers. Take the parameters themselves: for p in parameters.",
+    "name 'lr' is not defined": "Here the learning rate is the argument rate.",
+    "name 'grad' is not defined": "Each parameter has its own gradient: p.grad.",
     "name 'backward' is not defined": "Run the cell above that loads your engine: it defines backward.",
 }
 
@@ -747,6 +752,11 @@ def _after_if_it_ends(*case):
             "p.data = 0.0",
             "Reset the gradient, p.grad, not the parameter.",
         ),
+        edit(
+            WALK,
+            "            L = loss(parameters, x, y)\n            backward(L)\n",
+            OFTEN,
+        ),
     ],
 )
 def train(answer):
@@ -810,6 +820,8 @@ _ALL = "A gate passes all of g, or nothing: the size of b does not matter."
 _LATER = "Each relu only passes g on, or blocks it: g if b > 0 else 0.0, and the same for c. No w belongs here, and the last line multiplies by a already."
 _CALL = "np.sin and np.cos are functions: np.sin(b + c), np.cos(b + c)."
 _HALF = "Exactly half. L = (ŷ − y)² has the slope 2 (ŷ − y), without a half, and 4 sin has the slope 4 cos. Add sends all of g to b and to c."
+_REVERSED = "The gates are the wrong way round: if b is above 0, g passes, otherwise nothing."
+_FOUR = "4 sin(b + c) is four times the sine of b + c, not the sine of 4 (b + c)."
 _SQUARE = "The derivative of the square is 2 (ŷ − y): the error appears only once."
 _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient through c, each of them in full."
 
@@ -841,7 +853,7 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
         "The relu of b works like a gate, open if b > 0: `gb = g if b > 0 else 0.0`. The same holds for c, with its own gate.",
         (
             "Help: right at first, then wrong",
-            "In the first test both gates are open. In later tests one or both are closed: if b is 0, what is gb?",
+            "In the first test both gates are open. In some later tests one or both are closed: if b is 0, what is gb?",
         ),
     ],
     solution="""
@@ -854,7 +866,7 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
             gc = g if c > 0 else 0.0
             return gb * a, gc * a, gb + gc""",
     explained="Both branches receive the same g, and each relu either passes it on or blocks it. `b > 0` is true exactly when `w1 * a + w3 > 0` is true.",
-    why="While both gates are open, w₁ and w₂ receive the same gradient, g·a, and w₃ receives g twice. If one gate closes, w₃ still receives g from the other.",
+    why="While both gates are open, w₁ and w₂ receive the same gradient, g·a, and w₃ receives g twice. If only one is open, w₃ receives g once.",
     mistakes=[
         edit(B, "g", C, "g", _GATE),
         edit(B, "g", _GATE),
@@ -1103,7 +1115,7 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
             "0.0 if b > 0 else g",
             C,
             "0.0 if c > 0 else g",
-            "The gates are the wrong way round: if b is above 0, g passes, otherwise nothing.",
+            _REVERSED,
         ),
         printed(right_by_hand),
         edit(
@@ -1112,9 +1124,25 @@ _WHOLE = "w₃ is in both branches: add the gradient through b and the gradient 
             _NAMELESS,
         ),
         edit("4 * np.sin(b + c) - y", "yhat - y", _NAMELESS),
+        edit("4 * np.sin(b + c) - y", "ŷ - y", _NAMELESS),
         edit("np.sin(b + c)", "sin(b + c)", _PLAIN),
         edit(B, "relu(g)", C, "relu(g)", _PLAIN),
         edit(" - y)", " - target(x))", "The target is the argument y."),
+        edit(
+            "4 * np.sin(b + c)",
+            "np.sin(4 * (b + c))",
+            "4 * np.cos(b + c)",
+            "4 * np.cos(4 * (b + c))",
+            _FOUR,
+        ),
+        edit("4 * np.sin(b + c)", "np.sin(4 * (b + c))", _FOUR),
+        edit("* 4 * np.cos", "* -4 * np.sin", "The slope of sin is cos: 4 cos(b + c)."),
+        edit(
+            "np.cos(b + c)",
+            "np.cos(b + c) * (b + c)",
+            "The local gradients of b and c in b + c are 1: the sum is not a factor of g.",
+        ),
+        edit("if b > 0", "if b < 0", "if c > 0", "if c < 0", _REVERSED),
     ],
 )
 def by_hand(answer):

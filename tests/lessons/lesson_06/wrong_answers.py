@@ -119,6 +119,10 @@ cases(
         edit("loss(parameters, x, y)", "loss(parameters[0], x, y)", "own: the list of all"),
         edit("backward(L)", "backward(parameters)", "own: The backward pass begins at L"),
         edit(STEP, STEP.replace("in parameters", "in range(parameters)"), "own: no range"),
+        edit(CLEAR, CLEAR.replace("parameters", "range(len(parameters))"), "own: range gives"),
+        edit("backward(L)", "backward()", "own: The backward pass begins at L"),
+        edit("rate * p.grad", "lr * p.grad", "own: the argument rate"),
+        edit("rate * p.grad", "rate * grad", "own: its own gradient"),
         edit(
             STEP,
             "        for i, p in enumerate(parameters):\n            parameters[i] = Value(p.data - rate * p.grad)",
