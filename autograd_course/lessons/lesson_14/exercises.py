@@ -1201,6 +1201,13 @@ def my_op(answer):
     )
     for i, *sides in outside_one_sided_slopes(np.asarray(sent) / g, function, whole):
         low, high = (number(round(slope, 3)) for slope in sides)
+        if np.isinf(sent[i]):
+            raise Wrong(
+                f"your rule at x = {number(whole[i])}, with g = {number(g[i])}",
+                number(sent[i]),
+                "a finite number",
+                "Does your rule divide by 0 here? If the slope of your function is infinite here, choose another function.",
+            )
         raise Wrong(
             f"your rule at x = {number(whole[i])}, with g = {number(g[i])}",
             number(sent[i]),
