@@ -24,6 +24,7 @@ ERRORS = {
     "error: truth of an array": "truth value of an array",
     "error: item of many": "can only convert an array of size 1",
     "error: view": "sub-type of ndarray type",
+    "error: ragged": "inhomogeneous shape",
     "error: length as dtype": r"Cannot interpret '-?\d+' as a data type",
     "error: transpose": "axes don't match array",
     "error: broadcast": "operands could not be broadcast together",

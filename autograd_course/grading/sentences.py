@@ -105,6 +105,7 @@ SENTENCES = {
     "error: truth of an array": "x may be an array here, but if, and, or, a < b < c, and Python's own in, max, sorted and count need a single True or False. Use np.where, & and |, with each comparison in brackets.",
     "error: item of many": "item() returns the only number of an array, but this array has several.",
     "error: view": "NumPy's view reads the same bytes as a different dtype. To change the shape, write x.reshape(…).",
+    "error: ragged": "The parts have different shapes, so they do not fit into one array: go through them one by one.",
     "error: length as dtype": "A length was taken for a dtype: np.zeros takes the shape as one tuple, np.zeros((2, 3)), and x.reshape(…) changes the shape, not x.view(…).",
     "error: transpose": "NumPy's transpose takes every axis in its new order. To swap two axes, write np.swapaxes(x, i, j), or x.mT for the last two.",
     "error: broadcast": "The shapes of two arrays do not match. Has an axis been lost, or is it in the wrong place? A sum or a mean keeps its axis, with length 1, only if keepdims is True; x[:, None] and np.expand_dims add one.",

@@ -56,10 +56,9 @@ prediction(
     to rounding: gelu(t)? the std of three numbers? maximum(t, 1) at t = 1? max pooling at a tie?""",
     answer={"gelu": False, "std": False, "maximum(t, 1) at t = 1": True, "pooling at a tie": False},
     reveal="""**No, no, yes, no.** PyTorch computes gelu with a different function, erf instead of tanh, and its std divides by
-    n − 1: a different *calculation* has a different gradient. At a tie the function is not differentiable, so each engine
-    follows a convention. In all three,
-        maximum passes half of the gradient to each input. Our pooling shares it too, but the pooling of the other two
-        passes all of it to the first of the tied entries.""",
+    n − 1: a different *calculation* has a different gradient. At a tie the function is not differentiable, so its gradient
+    there is a convention. In all three, maximum passes half of the gradient to each input. Our pooling shares it too, but the pooling of the other two
+    passes all of it to the first of the tied entries.""",
 )
 
 prediction(
@@ -96,7 +95,7 @@ card(
     "21",
     [
         "One calculation has one gradient, and engines agree on it up to rounding. If they differ, the calculation "
-        "differs, or a convention at a tie or a kink.",
+        "differs, or a convention at a tie or a kink, or a rule is wrong.",
         "Compare a port by stages: the values forward one by one, then the gradient of each parameter. The first loss "
         "alone missed two of five.",
         "Look first at gelu's form, n or n − 1, ties, softmax taken twice, mean or sum, the dtype.",
@@ -127,7 +126,7 @@ EVIDENCE = {
     "B": "B: Every value is equal to yours, but one gradient is not: the gradient of the kernels. The gradient of the shifts is "
     "equal, so the total gradient passed on is the same as in your network, but it goes to different entries. Which line chooses among entries?",
     "C": "C: Every value is equal to yours, and the gradient of the shifts differs most. Where the paper is blank, the input "
-    "of relu is exactly 0. What slope does relu have there?",
+    "of relu is exactly 0. Which slope does your relu use there?",
     "D": "D: All logits are equal to yours, but the loss is not, and every gradient differs by 90 % or more. What is computed between the logits and the loss?",
     "E": "E: `scaled` is equal to yours, but `hidden` differs by about two ten-thousandths. Which two formulas give nearly the same curve?",
 }
@@ -171,7 +170,8 @@ def _misread(letter, number):
     ],
     solution="\n".join(f"port_{letter} = {number}" for letter, number in RIGHT.items()),
     explained="A, D and E differ from yours in the forward pass, B and C only in the backward pass. So no comparison of losses or predictions before the first step can detect B and C.",
-    why="The first value that differs identifies the line. If no value differs, the first gradient that differs does.",
+    why="The first value that differs identifies the line. If no value differs, the gradients that differ do: "
+    "in B only that of the kernels, in C also that of the shifts.",
     mistakes=[
         _misread(*pair)
         for pair in [
@@ -312,7 +312,7 @@ COMPUTED = (
     question="""
         **Write your op from lesson 14 in the form that PyTorch expects**: a class with three methods. `forward` computes z.
         `setup_context` saves the values that backward will read. It receives `inputs`, a tuple (here with one entry), and
-        `output`, which is z. It may save these, but must not compute anything. `backward` is the rule, and the upstream
+        `output`, which is z. It may save these, but must not compute anything: below you see why. `backward` is the rule, and the upstream
         gradient is called `grad_output`. (`@staticmethod` marks a method that takes no `self`.)
         Take $1 / (1 + x^2)$, or your own op if it uses only + − · / `**` and `abs`.""",
     stub="""
@@ -738,6 +738,12 @@ def _combined(gradients, sizes):
     return [sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)]
 
 
+ADDS_PARAMETERS = (
+    "You add the parameters of each worker. Add the gradients of each parameter over the workers: zip(*gradients) goes "
+    "through the parameters."
+)
+
+
 @exercise(
     "21.combined",
     minutes=3,
@@ -762,7 +768,7 @@ def _combined(gradients, sizes):
         def combined(gradients, sizes):
             return [sum(n * g for n, g in zip(sizes, each)) / sum(sizes) for each in zip(*gradients)]""",
     explained="Each worker's mean is weighted by its number of rows.",
-    why="The gradient of a sum is the sum of the gradients, as with lesson 02's paths, here on several computers.",
+    why="The gradient of a sum is the sum of the gradients, as with lesson 02's paths, here in several processes.",
     mistakes=[
         (
             lambda gradients, sizes: [sum(each) / len(gradients) for each in zip(*gradients)],
@@ -802,6 +808,19 @@ def _combined(gradients, sizes):
             ],
             "The weights are upside down: a worker with more rows should count more.",
         ),
+        (
+            lambda gradients, sizes: [
+                sum(g / n for n, g in zip(sizes, each)) * sum(sizes) for each in zip(*gradients)
+            ],
+            "You divide by each worker's number of rows and multiply by that of all rows. It is the other way round.",
+        ),
+        (
+            lambda gradients, sizes: [
+                np.sum([n * g for n, g in zip(sizes, each)]) / sum(sizes)
+                for each in zip(*gradients)
+            ],
+            "np.sum adds up all entries. Python's sum adds the arrays, and so does np.sum with axis=0.",
+        ),
         (lambda gradients, sizes: gradients[0], "That is the first worker alone."),
         (lambda gradients, sizes: gradients[-1], "That is the last worker alone."),
         (
@@ -840,8 +859,13 @@ def _combined(gradients, sizes):
             lambda gradients, sizes: [
                 sum(n * g for n, g in zip(sizes, worker)) / sum(sizes) for worker in gradients
             ],
-            "You add the parameters of each worker. Add the gradients of each parameter over the workers: zip(*gradients) "
-            "goes through the parameters.",
+            ADDS_PARAMETERS,
+        ),
+        (
+            lambda gradients, sizes: [
+                sum(n * g for g in worker) / sum(sizes) for n, worker in zip(sizes, gradients)
+            ],
+            ADDS_PARAMETERS,
         ),
         (
             lambda gradients, sizes: _combined([worker[:2] for worker in gradients], sizes),
@@ -1000,8 +1024,8 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
     difficulty="optional",
     importance=1,
     question="""
-        Every row of x is divided by its root mean square: z = x / r, with $r = \\sqrt{\\text{mean}(x^2) +
-        \\epsilon}$. The mean runs along each row, and ε is 0.1. Draw the graph of one row on paper, with each squaring as one
+        Every row of x is divided by its root mean square, with ε under the root: z = x / r, with $r = \\sqrt{\\text{mean}(x^2) +
+        \\epsilon}$. The mean runs along each row of n entries, and ε is 0.1. Draw the graph of one row on paper, with each squaring as one
         arrow. By how many paths does an entry of x reach its own z? By how many does it reach another entry of z? Derive the
         gradient of x and write `rms_rule`. All arrays have shape (rows, columns).""",
     stub="""
@@ -1022,7 +1046,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         def rms_rule(g, z, x):
             r = np.sqrt(np.mean(x * x, axis=1, keepdims=True) + 0.1)
             return (g - z * np.mean(g * z, axis=1, keepdims=True)) / r""",
-    explained="(g − z·mean(g·z)) / r is the direct path minus the path through r. With ε = 0, a g that points along x would give gradient 0, because then z does not depend on the length of x.",
+    explained="(g − z·mean(g·z)) / r is the direct path minus the path through r. With ε = 0, a g that points along x (and so along z) would give gradient 0: z then has length √n, so it cannot change along itself.",
     why="From the graph to its paths, and to sums over the row: you derived and checked an op that was new to you.",
     mistakes=[
         *((rule, f"That rule is wrong in a common way: {said}.") for said, rule in THREE),
@@ -1041,6 +1065,10 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         (
             lambda g, z, x: g - z * np.mean(g * z, axis=1, keepdims=True),
             "The factor 1/r is missing: both paths contain it.",
+        ),
+        (
+            lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) * _root(x),
+            "You multiply by r. Both paths contain the factor 1/r: divide.",
         ),
         *(
             (
@@ -1096,7 +1124,7 @@ BALANCED = "With g = 1, mean(g·z) by rows is mean(x)/r, which is 0 here. What i
         ),
         (
             lambda g, z, x: (g - z * np.mean(g * z, axis=1, keepdims=True)) / _root(x) ** 2,
-            "You divide by r one time too many: both slopes through r are written with z, which contains 1/r already.",
+            "You divide by r², not by r. Is the root missing? And the slopes through r are written with z, which contains 1/r already.",
         ),
         (
             lambda g, z, x: g * (1 - z * z) / _root(x),

@@ -86,6 +86,15 @@ def test_causes_without_a_port():
     assert 1e-8 < abs(single["loss"] - values["loss"]) < 1e-5
 
 
+def test_a_g_along_x_gives_rms_norm_gradient_0_only_without_epsilon():
+    """Statement of the final task: with ε = 0 the length of z is always √n."""
+    x = np.random.default_rng(0).normal(size=(1, 5))
+    for epsilon, zero in ((0.0, True), (0.1, False)):
+        z, vjp = ag.vjp(lambda x: x / np.sqrt(mean(x * x) + epsilon), x)
+        assert np.isclose(np.linalg.norm(z), np.sqrt(x.size)) == zero
+        assert (np.max(np.abs(vjp(3 * x)[0])) < 1e-12) == zero
+
+
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
 

@@ -318,6 +318,12 @@ cases(
     wrong=[
         (lambda gradients, sizes: _combined(gradients, np.uint8(sizes)), "none"),
         (_in_place, "list overwritten"),
+        (
+            lambda gradients, sizes: list(
+                (np.array(gradients) * np.array(sizes)[:, None]).sum(axis=0) / sum(sizes)
+            ),
+            "error: ragged",
+        ),
         (lambda gradients, sizes: print(_combined(gradients, sizes)), "printed"),
         (
             lambda gradients, sizes: [np.nan * each for each in _combined(gradients, sizes)],
