@@ -525,7 +525,7 @@ def _after_if_it_ends(*case):
                 for p in parameters:
                     p.data -= rate * p.grad""",
     explained="Reset, forward, backward, update: wherever `.grad` accumulates, a training loop has these four parts.",
-    why="This loop works for any model: it trains any calculation that your engine can record.",
+    why="This loop works for any model whose loss your engine can record.",
     mistakes=[
         edit(CLEAR, "", OLD),
         edit(
@@ -1252,7 +1252,7 @@ card(
         "A training step: reset the gradients, forward pass, backward pass, update. All four are inside the loop.",
         "One neuron draws a straight line. A neuron behind a hidden layer can bend the boundary.",
         ".grad accumulates until you reset it. If you never do, each update also follows old gradients.",
-        "If the learning rate is too small, training crawls. If it is too large, every relu may die: then no example sends a gradient back.",
+        "If the learning rate is too small, training crawls. If it is too large, every relu may die: then no example changes a weight.",
         "Training minimises the loss, penalty included. What you plot or count may be something else.",
         "A module finds its parameters by itself: in its attributes, in its lists, and in the modules inside it.",
     ],
