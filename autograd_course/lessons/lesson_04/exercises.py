@@ -1052,7 +1052,6 @@ GELU = [
         clip_x = lambda g, z, x, low, high: np.where((low <= x) & (x <= high), g, 0)
         gelu_x = lambda g, z, x: g * (0.5 * (1 + t_of(x))
                                       + 0.5 * x * (1 - t_of(x)**2) * c * (1 + 3 * 0.044715 * x**2))""",
-    explained="gelu has the longest rule of this lesson: the product rule with a chain rule inside.",
     why="The longest rule of this lesson needed nothing new.",
 )
 def longer(answer):
