@@ -188,6 +188,8 @@ def test_04_saved_tensors_and_conventions():
     for f in ("maximum", "minimum"):
         assert slopes(getattr(torch, f), 2.0, 2.0) == [0.5, 0.5]
         assert ag.grad(getattr(ag, f), argnums=(0, 1))(2.0, 2.0) == (0.5, 0.5)
+    with np.errstate(invalid="ignore"):
+        assert slopes(torch.relu, np.nan) == [1] != [ag.grad(ag.relu)(np.nan)] == [0]
     # In 2.14, x at a bound of clip gets 0 if the bounds are numbers, and half if they are tensors.
     ties = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 14)
     zero = torch.zeros(())
