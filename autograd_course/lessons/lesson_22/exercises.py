@@ -255,6 +255,23 @@ _ALL_CUT = "The gradient is 0 everywhere. Detach only the part that you add to m
             "sign(w) - w",
             "The value equals the sign only where |w| ≤ 1. Subtract the `inside` that you added.",
         ),
+        edit(
+            _INSIDE,
+            "inside = w * (abs(w.data) <= 1)",
+            "sign(w) - inside",
+            "sign(w) - w",
+            "The value equals the sign only where |w| ≤ 1. Subtract the term that you added, which is 0 elsewhere.",
+        ),
+        edit(
+            "sign(w) - inside",
+            "w - sign(w)",
+            "The gradient is right. For the value, the bracket is the sign minus `inside`, not the other way round.",
+        ),
+        edit(
+            _BIT,
+            "w.detach() + sign(w) - w",
+            "The gradient has the wrong sign: the only w that is not detached has a minus. Detach the bracket instead.",
+        ),
         edit("sign(w)", "np.where(w > 0, 1.0, -1.0)", "At 0 the bit is +1: w >= 0."),
         edit("sign(w)", "np.where(w >= 0, 1.0, 0.0)", "The bits are −1 and +1, not 0 and 1."),
         edit(
@@ -478,7 +495,7 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
         edit(
             _TERM,
             "np.sum((field(start + k * part) + field(start + (k + 1) * part)) / 2 * part)",
-            "The mean of both ends is near the field in the middle, but not equal to it. " + _HALF,
+            "The mean of both ends need not be equal to the field in the middle. " + _HALF,
         ),
         edit(
             _TERM,
@@ -836,6 +853,11 @@ _SHORT = "Your rule is wrong for a short x, which has a length too. The rule giv
         (
             lambda g, z, x: g * z / np.where(x == 0, 1, x),
             "Your quotient is upside down: it is x/z.",
+        ),
+        (lambda g, z, x: g * z / x, "Your quotient is upside down: it is x/z."),
+        (
+            lambda g, z, x: g * x / np.where(z == 0, 1, np.sqrt(z)),
+            "z is the root already: divide by z, not by its root.",
         ),
         (
             lambda g, z, x: -g * x / np.where(z == 0, 1, z),
