@@ -88,9 +88,11 @@ def factors(f, path, curvatures, lr):
         seen = (
             "diverges"
             if abs(factor) > 1 + 1e-9
-            else "shrinks"
-            if abs(factor) < 1 - 1e-9
             else "oscillates without shrinking"
+            if abs(factor) > 1 - 1e-9
+            else "oscillates and shrinks"
+            if factor < 0
+            else "shrinks"
         )
         said.append(f"each step multiplies {name} by {number(factor)}: it {seen}")
         py = high - (26 if square else 11)

@@ -121,7 +121,7 @@ def _curvature(got, expected):
     difficulty="easy",
     importance=2,
     question="""
-        You can measure a curvature by watching gradient descent diverge. At lr = 0.1 it diverges in a bowl: far out, each step leads
+        You can measure a curvature by watching gradient descent diverge. At lr = 0.1 it diverges in a bowl: after many steps, each new step leads
         to the other side of the minimum and *doubles* the distance from it. What is the largest curvature? And which lr is the limit?""",
     stub="""
         largest_curvature = ...
@@ -137,7 +137,7 @@ def _curvature(got, expected):
     solution="""
         largest_curvature = (1 + 2) / 0.1      # 1 − 0.1 λ = −2
         limit = 2 / largest_curvature""",
-    explained="30 and 0.067. Far out, the direction that grows fastest dominates. It is the direction of the largest "
+    explained="30 and 0.067. After many steps, the direction that grows fastest dominates. It is the direction of the largest "
     "curvature.",
     why="A run that diverges in a bowl tells you the largest stable learning rate: its own lr · 2 / (1 + the factor by "
     "which the distance grows).",
@@ -253,6 +253,15 @@ def _nesterov(w, m, g, lr, beta):
             _SUM,
             "m = beta * m + (1 - beta) * g",
             "That m is an average, with 1 − β. Momentum adds all of g.",
+        ),
+        edit(
+            _STEP,
+            "return w - lr * (g + beta * m), g + beta * m",
+            "The memory is the new m itself; g + β · m is only the step.",
+        ),
+        edit(_SUM, "m = m + g", "β is missing: keep only the fraction β of m: m = beta * m + g."),
+        edit(
+            _SUM, "m = beta * (m + g)", "β belongs to the old m alone, not to g: m = beta * m + g."
         ),
         edit("lr * (", "(", "That is a step without lr."),
         edit(
@@ -451,6 +460,11 @@ def _nan(got, expected):
             "v_hat",
             "Correct v itself, then take its root.",
         ),
+        edit(
+            "(1 - beta2) * g * g",
+            "((1 - beta2) * g)**2",
+            "Square only g, not 1 − β₂: (1 - beta2) * g * g.",
+        ),
         edit("* g * g", "* g", "v is an average of g squared: g * g."),
         edit("* g * g", "* abs(g)", "v is an average of g squared: g * g."),
         edit(
@@ -527,11 +541,15 @@ def _nan(got, expected):
         ),
         edit("lr * m_hat", "m_hat", "That is a step without lr."),
         edit("lr *", "0.1 *", "Use the argument lr: it is not always 0.1."),
-        edit(
-            _M,
-            "beta1, beta2 = 0.9, 0.999; " + _M,
-            "Use the arguments beta1 and beta2: they are not always 0.9 and 0.999.",
-        ),
+        *[
+            edit(
+                _M,
+                f"beta1, beta2 = 0.9, 0.999; {more}{_M}",
+                "Use the arguments beta1 and beta2: they are not always 0.9 and 0.999.",
+            )
+            for more in ("", "eps = 1e-8; ")
+        ],
+        edit(_RETURN, "return w, m, v", "You return w as it was: the last boxed line moves w."),
         edit(
             _M,
             "old, m = m, " + _M[4:],
@@ -669,7 +687,7 @@ def adam(answer):
         in_adam = 0.1           # 0.01 is divided by its absolute value, 0.01
         in_adamw = 0.1 * 0.01 * 1""",
     explained="""
-        With a decay of 0.0001 the weight would also fall by 0.1 with Adam. Where the gradient of the data loss is 0, the division cancels the strength of the decay that you chose.""",
+        With a decay of 0.0001 the weight would also fall by 0.1 with Adam. As long as the gradient of the data loss stays 0, the division cancels the strength of the decay that you chose.""",
     why="Adam divides the decay by the usual size of the whole gradient, as it does with the gradient itself. AdamW keeps "
     "the decay out of this division.",
     mistakes=[
@@ -703,11 +721,17 @@ def adam(answer):
         ((1, 0.001), "0.01 divided by its absolute value is 1. The step is lr times that."),
         ((1, 0.01), "0.01 divided by its absolute value is 1. The step is lr times that."),
         ((0.9, 0.999), "0.9 is the weight after Adam's step. By how much did the weight fall?"),
+        ((0.9, 0.001), "0.9 is the weight after Adam's step. By how much did the weight fall?"),
         ((0.9, 0.9), "0.9 is the weight after Adam's step. By how much did the weight fall?"),
-        ((0, 0.001), "The gradient of the data's loss is 0, but Adam adds the decay to it: 0.01."),
+        ((0.1, 0.999), "0.999 is the weight after AdamW's step. By how much did the weight fall?"),
+        (
+            (0.001, 0),
+            "With SGD the weight would fall by 0.001. Adam divides the gradient by its absolute value: what is left of 0.01?",
+        ),
+        ((0, 0.001), "The gradient of the data loss is 0, but Adam adds the decay to it: 0.01."),
         (
             (0, 0),
-            "The gradient of the data's loss is 0, but the decay still pulls the weight towards 0.",
+            "The gradient of the data loss is 0, but the decay still pulls the weight towards 0.",
         ),
         ((0.316, 0.001), "0.316 is the first step without bias correction."),
         sign_lost(
@@ -793,6 +817,16 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
             "return (1 + np.cos(np.pi * epoch / 100)) / 2",
             "The fall begins at epoch 10 and takes 90 epochs: (epoch − 10) / 90.",
         ),
+        *[
+            edit(
+                "(epoch - 10)",
+                slip,
+                "The fall begins at epoch 10: there the fraction (epoch − 10) / 90 is 0.",
+            )
+            for slip in ("epoch", "(epoch - 9)", "(epoch - 11)")
+        ],
+        edit("(1 + np.cos", "(1 - np.cos", "That wave rises from 0 to 1. To fall, add the cosine."),
+        edit("epoch < 10", "epoch < 9", "Epoch 9 belongs to the rise: epoch < 10."),
         edit(
             "(epoch - 10) / 90",
             "(epoch - 9) / 91",
@@ -833,11 +867,14 @@ _RISE, _FALL = "return (epoch + 1) / 10", "return (1 + np.cos(np.pi * (epoch - 1
             "return np.cos(np.pi / 2 * (epoch - 10) / 90)",
             "That is a quarter of a wave. Take half a wave and add 1: (1 + cos) / 2.",
         ),
-        edit(
-            _FALL,
-            "return 1",
-            "The fall is missing: from epoch 10 on, the factor follows half a cosine wave.",
-        ),
+        *[
+            edit(
+                _FALL,
+                flat,
+                "The fall is missing: from epoch 10 on, the factor follows half a cosine wave.",
+            )
+            for flat in ("return 1", _RISE)
+        ],
         edit(
             "/ 90",
             "// 90",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from autograd_course.lessons.lesson_11 import drawings as drawn
+from autograd_lib import Tensor, optim
 
 
 def ravine(w1, w2):
@@ -16,7 +17,7 @@ def ravine(w1, w2):
     "lr, w2, does",
     [
         (0.02, 0.5, "shrinks"),
-        (0.06, -0.5, "shrinks"),
+        (0.06, -0.5, "oscillates and shrinks"),
         (0.08, -1, "oscillates without shrinking"),
         (0.1, -1.5, "diverges"),
     ],
@@ -66,3 +67,24 @@ def test_the_opening_picture_walks_far_and_comes_little_nearer():
     assert np.allclose(drawn.ZIGZAG[1:], drawn.ZIGZAG[:-1] * (1 - 0.077 * np.array([1, 25]))), (
         "it is gradient descent"
     )
+
+
+def w2_with_momentum(lr, steps):
+    """Return w₂ after every step of momentum 0.9 in the ravine of the lesson."""
+    w = Tensor(1.2, requires_grad=True)
+    optimizer, path = optim.SGD([w], lr, momentum=0.9), [1.2]
+    for _ in range(steps):
+        w.grad = 25 * w.data
+        optimizer.step()
+        path.append(w.item())
+    return np.array(path)
+
+
+def test_momentum_leaves_the_picture_below_its_limit():
+    """Hold the numbers that the lesson states beside the slider of momentum."""
+    top = drawn.SPAN[1][1]
+    swing = w2_with_momentum(0.01, 6)
+    assert np.all(swing[3:] < 0) and np.all(np.diff(swing) < 0)  # past 0 by more than one step
+    below, at, above = (abs(w2_with_momentum(lr, 400)) for lr in (0.15, 0.152, 0.154))
+    assert below.max() > top > below[40:].max()
+    assert at[-1] > top and np.isclose(at.max(), 22.8, rtol=1e-6) and above[40] > 1000
