@@ -198,6 +198,10 @@ WRONG_PIXELS = [
             _adds(lambda i, j, a, b: (i + b, j + a), _times_y),
             "For x: a and b are swapped. a counts rows and b columns: x[i + a, j + b] and y[a, b].",
         ),
+        (
+            _adds(lambda i, j, a, b: ..., _times_y),
+            "For x: without an index, += adds to every entry of grad_x. Write the index of the pixel in brackets.",
+        ),
         (_adds(_pixel, _times_x), OWN),
         (_adds(_pixel, lambda g, x, y, i, j, a, b: y[a, b]), NO_G),
         (_adds(_pixel, lambda g, x, y, i, j, a, b: g[i, j]), SUM),
@@ -258,6 +262,10 @@ WRONG_ENTRIES = [
         (
             _adds(_entry, lambda g, x, y, i, j, a, b: g[i, j] * x[i - a, j - b]),
             "For y: the multiplication read x[i + a, j + b], with plus signs.",
+        ),
+        (
+            _adds(lambda i, j, a, b: ..., _times_x),
+            "For y: without an index, += adds to every entry of grad_y. Write the index of the kernel entry in brackets.",
         ),
         (_adds(_window, _times_x), OF_THE_KERNEL),
         (_adds(_entry, _times_y), OWN),
@@ -403,6 +411,15 @@ WRONG_UNFOLD = [
         ),
         "That is (N, C). Height and width are the last two: x.shape[2:].",
     ),
+    *(
+        (
+            lambda g, z, x, kernel_size, stride=1, padding=0, part=part: ag.fold(
+                g, x.shape[part], kernel_size, stride, padding
+            ),
+            "fold needs the height and the width, the last two numbers of x.shape: x.shape[2:].",
+        )
+        for part in (slice(1, None), slice(3, None), 2, 3)
+    ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
             g, x.shape[:1:-1], kernel_size, stride, padding
@@ -442,6 +459,12 @@ WRONG_UNFOLD = [
             g * ag.fold(g, x.shape[2:], kernel_size, stride, padding)
         ),
         "g is already in the result: fold adds gradients, and nothing is multiplied.",
+    ),
+    (
+        lambda g, z, x, kernel_size, stride=1, padding=0: (
+            x * ag.fold(g, x.shape[2:], kernel_size, stride, padding)
+        ),
+        "x is not a factor here: unfold only copies it, so the gradients of the copies are added, and that is all.",
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
@@ -526,6 +549,12 @@ WRONG_FOLD = [
             g, output_size, kernel_size, stride, padding
         ),
         "unfold takes no output_size: it uses the size of g.",
+    ),
+    (
+        lambda g, z, x, output_size, kernel_size, stride=1, padding=0: (
+            x * ag.unfold(g, kernel_size, stride, padding)
+        ),
+        "x is not a factor here: fold only adds its entries, so each of them gets the g of its pixel.",
     ),
     (
         lambda g, z, x, output_size, kernel_size, stride=1, padding=0: ag.unfold(
