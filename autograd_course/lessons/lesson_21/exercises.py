@@ -38,7 +38,7 @@ recall(
         Question(
             "A loss falls for 200 steps. Is the gradient right? (07)",
             "not proved",
-            "**Not proved.** The published rule from lesson 07 was wrong and trained better. A falling loss does not prove "
+            "**Not proved.** The published rule from lesson 07 was wrong, but from one start it trained better. A falling loss does not prove "
             "that the gradient is right.",
             ["proved", "not proved"],
         ),
@@ -133,7 +133,7 @@ EVIDENCE = {
 NOBODY = {
     2: " (Transposed kernels would change `bent`, the first line.)",
     6: " (If the losses were added, the loss and all gradients would be 200 times as large.)",
-    8: " (In float32 `scaled`, the loss and every gradient would differ, by about 1e−7.)",
+    8: " (In float32 `scaled` and every number after it would differ, by less than 1e−5.)",
 }
 
 
@@ -298,9 +298,8 @@ SAVED_NOTHING = (
     "Save the values that backward reads: ctx.save_for_backward(*inputs), or output, or both."
 )
 COMPUTED = (
-    "The first derivative is right. But what setup_context computes is a constant to PyTorch. Unless your op is "
-    "piecewise linear, its second derivative would be wrong in a network, and no error would be raised. Save inputs or "
-    "output, and compute in backward."
+    "The first derivative is right. But what setup_context computes is a constant to PyTorch, so the second derivative "
+    "may be wrong in a network, and no error would be raised. Save inputs or output, and compute in backward."
 )
 
 
