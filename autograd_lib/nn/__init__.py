@@ -222,7 +222,7 @@ class Module(Stateful):
         return [tensor for _, tensor in self.named_parameters()]
 
     def zero_grad(self, set_to_none=True):
-        """Set the gradient of every parameter to None.
+        """Set the gradient of every parameter to None, also of those that are frozen.
 
         Parameters
         ----------
@@ -234,7 +234,11 @@ class Module(Stateful):
         ValueError
             If `set_to_none` is False.
         """
-        clear_grads(self, self.parameters(), set_to_none)
+        clear_grads(
+            self,
+            [tensor for _, tensor in self.named_tensors() if tensor.was_trainable],
+            set_to_none,
+        )
 
     def train(self, mode=True):
         """Set the training mode of this module and all modules in it.

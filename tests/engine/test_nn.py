@@ -838,6 +838,15 @@ def test_zero_grad_train_and_eval():
     assert "training" not in model.state_dict()
 
 
+def test_zero_grad_also_resets_frozen_parameters():
+    model = nn.Linear(2, 1, rng=0)
+    model(np.ones((1, 2))).sum().backward()
+    model.weight.requires_grad = False
+    assert model.weight.grad is not None
+    model.zero_grad()
+    assert model.weight.grad is None and model.bias.grad is None
+
+
 def test_a_module_may_know_its_parent():
     """Regression: RecursionError."""
     model = nn.Sequential(nn.Linear(2, 2, rng=0))
