@@ -88,14 +88,22 @@ card(
         "A training step holds the activations for the backward pass. They grow with the batch; the parameters do not.",
         "A rule reads x, y, z or nothing. Our tape keeps all of them, each array once. It could keep less.",
         "One op for a whole formula holds one result. Its rule recomputes the rest.",
-        "With k marks on n steps, k + n/k arrays are held, the fewest at k = √n. The cost is one more forward pass.",
-        "Place marks so that all segments are about equally heavy. Of two neighbouring positions, mark the one with the smaller array.",
+        "With k evenly spaced marks on n steps, about k + n/k arrays are held, the fewest near k = √n. The cost is one more forward pass.",
+        "Rules of thumb: make all segments about equally heavy, and set marks where the arrays are small.",
         "The second run must use the same masks and the same weights as the first.",
     ],
 )
 
 
 # --- What is read -----------------------------------------------------------------------------------------------------
+
+WHY = {  # why a rule reads the result, or why no rule does
+    "a": "a goes into add, and add's rules read nothing.",
+    "b": "The rule of relu reads its input.",
+    "c": "multiply's rule for c reads 0.5, and relu's reads its input, not c.",
+    "d": "The rule of tanh, 1 − z², reads its output, not its input d.",
+    "e": "The rule of tanh, 1 − z², reads its output.",
+}
 
 
 @exercise(
@@ -114,7 +122,7 @@ card(
         "0.5 requires no gradient, so only one rule of multiply runs: the one for c. What does that rule read?",
         (
             "Help: does relu not read a?",
-            "relu reads its own input, which is b. The only rule that could read a is that of add.",
+            "relu reads its own input, which is b. The rules of matmul and add are given a, but they do not read it.",
         ),
     ],
     solution="""
@@ -170,9 +178,10 @@ def needed(answer):
         )
     got = "".join(sorted(letters))
     right = sum((letter in got) == (letter in "be") for letter in "abcde")
+    first = next((why for letter, why in WHY.items() if (letter in got) != (letter in "be")), "")
     hint = next(
         (sentence for wrong, sentence in needed.mistakes if "".join(sorted(wrong)) == got),
-        f"Of the five, {right} are correctly named or correctly left out.",
+        f"Of the five, {right} are correctly named or correctly left out. {first}",
     )
     if got != "be":
         raise Wrong(tried, repr(got), shown, hint)
@@ -387,6 +396,18 @@ def _expect_silu(answer, xs):
                 (
                     g * s * (1 - x * (1 - s)),
                     "A sign is wrong: 1 + x (1 − σ(x)), because σ(x) grows with x.",
+                ),
+                (
+                    g * s * (1 + x * (1 + s)),
+                    "A sign is wrong: the inner brackets are 1 − σ(x).",
+                ),
+                (
+                    g * s * (1 + x * s),
+                    "The inner brackets are missing: x multiplies 1 − σ(x), not σ(x).",
+                ),
+                (
+                    g * (1 + x * (1 - s)),
+                    "The factor σ(x) in front of the brackets is missing.",
                 ),
                 (
                     g * _slope(x * s),
@@ -730,7 +751,9 @@ def _whole(answer, step, x):
             "stays.",
         ),
         ((8, 17, 25), "Do not round to whole MB. Give tenths."),
+        ((8.4, 16.8, 25), "Do not round to whole MB. Give tenths."),
         ((31.5, 23.1, 14.7), "That is about what is held at the end. How much is freed?"),
+        ((31.6, 23.2, 14.8), "That is about what is held at the end. How much is freed?"),
         (
             (8.4, 16.8, 16.8),
             "The pool's result is smaller, 2.1: so the relu's 8.4 is freed as well.",

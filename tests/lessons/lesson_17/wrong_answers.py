@@ -17,6 +17,8 @@ cases(
         (np.nan, "own: a string of the letters"),
         ("cd", "mistake 9"),
         ("cde", "own: Of the five, 2 are correctly"),
+        ("bc", "own: left out. multiply's rule for c reads 0.5"),
+        ("ade", "own: left out. a goes into add"),
     ],
     accepted=['"eb"', '["b", "e"]', '{"e", "b"}', '"b, e"', '("b", "e")', '" B E "'],
 )
@@ -76,6 +78,15 @@ cases(
         (_row(lambda g, z, x: g * (_silu(x + 1e-5) - _silu(x - 1e-5)) / 2e-5), "last digits"),
         (_row(lambda g, x, z: _right_rule(g, z, x)), "own: in this order"),
         (_row(lambda g, z, x: g * ag.sigmoid(x) * (1 - x * (1 - ag.sigmoid(x)))), "own: A sign"),
+        (
+            _row(lambda g, z, x: g * ag.sigmoid(x) * (1 + x * (1 + ag.sigmoid(x)))),
+            "own: the inner brackets are 1",
+        ),
+        (
+            _row(lambda g, z, x: g * ag.sigmoid(x) * (1 + x * ag.sigmoid(x))),
+            "own: The inner brackets are missing",
+        ),
+        (_row(lambda g, z, x: g * (1 + x * (1 - ag.sigmoid(x)))), "own: in front of the brackets"),
         (_row(lambda g, z, x: g * z * (1 + x * (1 - z))), "own: z is x · σ(x) here"),
         (_row(_right_rule, lambda x: ag.sigmoid(x)), "own: a different value"),
         (_row(_right_rule, lambda x: np.maximum(x, 0) * 1.0), "own: a different value"),
