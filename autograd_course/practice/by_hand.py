@@ -867,7 +867,7 @@ def _marks(rng):
             [
                 (
                     n // 2,
-                    "Then half of the chain is recorded at a time. Where are n / k and k equal?",
+                    "Then half of the chain is recorded at a time. Where are n / s and s equal, for segments of s steps?",
                 ),
                 (1, "Then every value is a mark, and nothing is saved."),
                 (2, "Then half of all values are marks."),
@@ -886,7 +886,7 @@ def _marks(rng):
         ),
     ]
     reveal = (
-        f"{n} / {every} + {every} = **{kept + every}** arrays; n / k + k is smallest at k = √{n} = **{root}**; each of "
+        f"{n} / {every} + {every} = **{kept + every}** arrays; with segments of s steps, n / s + s is smallest at s = √{n} = **{root}**; each of "
         f"the **{n}** steps once more."
     )
     return question, asked, reveal
