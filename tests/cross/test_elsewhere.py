@@ -631,7 +631,7 @@ def test_17_what_is_saved_and_what_is_recomputed():
     """PyTorch keeps what a rule saved; its checkpoint calls f again with the same state of the
     random generator.
     """
-    from torch.utils.checkpoint import checkpoint
+    from torch.utils.checkpoint import checkpoint, checkpoint_sequential
 
     x, w = leaf(np.linspace(0.1, 1, 6)), leaf(1.5)
     saved = []
@@ -667,6 +667,30 @@ def test_17_what_is_saved_and_what_is_recomputed():
     x.grad = None
     z.sum().backward()
     assert not torch.equal(z != 0, x.grad != 0), "NumPy's generator is not set back"
+    own = torch.Generator().manual_seed(1)
+    z = checkpoint(
+        lambda x: torch.tanh(x * (torch.rand(6, generator=own) > 0.5)), x, use_reentrant=False
+    )
+    x.grad = None
+    z.sum().backward()
+    assert not torch.equal(z != 0, x.grad != 0), "nor is a generator of your own"
+    v = leaf(1.0)
+    z = checkpoint(lambda x: torch.tanh(x * v), x, use_reentrant=False).sum()
+    right = torch.autograd.grad(torch.tanh(x * v).sum(), v)[0]
+    with torch.no_grad():
+        v += 1
+    z.backward()
+    assert not torch.allclose(v.grad, right), "a weight overwritten in between: no error"
+    calls.clear()
+    layers = [lambda x, i=i: calls.append(i) or torch.tanh(x) for i in range(6)]
+    checkpoint_sequential(layers, 3, x, use_reentrant=False).sum().backward()
+    assert sorted(calls) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 5], "the last of 3 segments runs once"
+    z = torch.exp(x)
+    versions = [z._version]
+    for change in (lambda: z.data.sub_(7), lambda: z.detach().numpy().fill(7), lambda: z.mul_(1)):
+        change()
+        versions.append(z._version)
+    assert versions == [0, 0, 0, 1], "only the last is counted"
     z = torch.exp(x)
     z.data.fill_(7)
     assert torch.equal(torch.autograd.grad(z.sum(), x)[0], torch.full((6,), 7.0, dtype=x.dtype)), (
