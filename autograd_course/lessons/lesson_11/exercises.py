@@ -284,6 +284,18 @@ def _nesterov(w, m, g, lr, beta):
             "(",
             "lr belongs only to the step; m is a sum of g itself.",
         ),
+        *[
+            edit(
+                _SUM,
+                f"m = beta * m {sign} lr * g",
+                "w - lr * (g + beta * m)",
+                f"w {back} m",
+                "lr belongs only to the step, and the step is g + β · m, with the new m.",
+            )
+            for sign, back in ("+-", "-+")
+        ],
+        edit(_STEP, "return w - lr * beta * m, m", "g is missing in the step: g + β · m."),
+        edit(_STEP, "return w, m", "You return w as it was: the second boxed formula moves it."),
         edit(
             _SUM,
             "m = beta * m - lr * g",
@@ -447,11 +459,14 @@ def _nan(got, expected):
             "* (g @ g)",
             "g @ g is one number for all weights. Each weight has its own: g * g.",
         ),
-        edit(
-            "* g * g",
-            "* np.mean(g * g)",
-            "Every weight has its own v: do not average or sum over the weights.",
-        ),
+        *[
+            edit(
+                "* g * g",
+                f"* np.{over}(g * g)",
+                "Every weight has its own v: do not average or sum over the weights.",
+            )
+            for over in ("mean", "sum")
+        ],
         edit("* g * g", "* m * m", "v is an average of g squared, not of m squared."),
         edit(
             "v_hat = v /",
@@ -466,6 +481,7 @@ def _nan(got, expected):
             "Square only g, not 1 − β₂: (1 - beta2) * g * g.",
         ),
         edit("* g * g", "* g", "v is an average of g squared: g * g."),
+        edit("* g * g", "* g * 2", "g * 2 is not g squared: write g * g or g**2."),
         edit("* g * g", "* abs(g)", "v is an average of g squared: g * g."),
         edit(
             _M,
@@ -497,6 +513,7 @@ def _nan(got, expected):
             "beta1**t",
             "β₁ belongs to m, β₂ to v.",
         ),
+        edit(_V, _V.replace("beta2", "beta1"), "β₁ belongs to m, β₂ to v."),
         edit("beta2**t", "beta1**t", "β₁ belongs to m, β₂ to v."),
         edit(_V, _V.replace("beta2", "beta1"), "beta2**t", "beta1**t", "β₁ belongs to m, β₂ to v."),
         edit(
@@ -540,7 +557,10 @@ def _nan(got, expected):
             "That goes uphill. The step goes against the gradient, so subtract.",
         ),
         edit("lr * m_hat", "m_hat", "That is a step without lr."),
-        edit("lr *", "0.1 *", "Use the argument lr: it is not always 0.1."),
+        *[
+            edit("lr *", f"{often} *", f"Use the argument lr: it is not always {often}.")
+            for often in (0.1, 0.001)
+        ],
         *[
             edit(
                 _M,
@@ -727,6 +747,10 @@ def adam(answer):
         (
             (0.001, 0),
             "With SGD the weight would fall by 0.001. Adam divides the gradient by its absolute value: what is left of 0.01?",
+        ),
+        (
+            (0.101, 0.001),
+            "With Adam the decay only enters the gradient: it is not also subtracted from w.",
         ),
         ((0, 0.001), "The gradient of the data loss is 0, but Adam adds the decay to it: 0.01."),
         (

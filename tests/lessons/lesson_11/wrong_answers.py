@@ -163,7 +163,7 @@ cases(
         ((0.1, 0.002), "double in part 2"),
         (0.1, "one part"),
         ((np.nan, 0.001), "nan in part 1"),
-        ((0.101, 0.001), "none in part 1"),
+        ((0.3, 0.001), "none in part 1"),
     ],
     accepted=["[0.1, 0.001]", "(0.1 * 0.01 / (np.sqrt(0.01**2) + 1e-8), 1 - 0.999)"],
 )
