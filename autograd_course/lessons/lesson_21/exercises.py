@@ -430,22 +430,29 @@ def my_op(answer):
 
 
 def _without_notebook(three):
-    """Raise Wrong if one of the learner's three functions reads a global array of the notebook, such as its x.
+    """Raise Wrong if one of the learner's three functions reads an array that is not one of its arguments.
+
+    The array is a variable of the notebook, such as its x, or is defined in another function.
 
     `three` holds the functions forward, setup_context and backward.
     """
     for name, function in zip(THREE_PARTS, three):
         code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
         for step in dis.get_instructions(code) if code else ():
-            if step.opname == "LOAD_GLOBAL" and isinstance(scope.get(step.argval), np.ndarray):
+            undefined = (
+                step.argval in ("x", "z", "g", "inputs", "output") and step.argval not in scope
+            )
+            if step.opname == "LOAD_GLOBAL" and (
+                undefined or isinstance(scope.get(step.argval), np.ndarray)
+            ):
                 raise Wrong(
                     f"my_op.{name}",
-                    f"{step.argval}, a variable of the notebook",
+                    f"{step.argval}, which is not one of its arguments",
                     "only its arguments",
                     {
                         "forward": "forward receives only x: compute z from it.",
                         "setup_context": "setup_context receives the input in `inputs`, and z as `output`: save *inputs, or output, or both.",
-                        "backward": "backward receives only ctx and grad_output. Save what it reads, and unpack it in the same order: x, z = ctx.saved_tensors.",
+                        "backward": "backward receives only ctx and grad_output, the upstream gradient. Save what else it reads, and unpack it in the same order: x, z = ctx.saved_tensors.",
                     }[name],
                 )
 
@@ -558,6 +565,13 @@ def _there_and_back(three, x, g):
                 "ctx.save_for_backward(inputs, …)",
                 "arrays only",
                 "`inputs` is a tuple, and save_for_backward expects arrays. Unpack the tuple: *inputs.",
+            )
+        if any(isinstance(saved, list) for saved in ctx.saved_tensors):
+            raise Wrong(
+                "setup_context",
+                "ctx.save_for_backward([…])",
+                "arrays only",
+                "save_for_backward expects the arrays themselves, not a list: remove the brackets [ ].",
             )
         z, elsewhere = fz.data.copy(), Foreign(x * 0 + 0.31)
         setup_context(other, (elsewhere,), forward(elsewhere))  # another call in between

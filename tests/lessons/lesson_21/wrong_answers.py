@@ -108,6 +108,10 @@ cases(
             "own: sign of x",
         ),
         edit("*inputs, output", "inputs, output", "own: as it is"),
+        edit("*inputs, output", "[*inputs, output]", "own: not a list"),
+        edit("-2 * grad_output", "-2 * g", "own: backward is given"),
+        edit("x, z = ctx.saved_tensors", "z = ctx.saved_tensors[1]", "own: backward is given"),
+        edit("*inputs, output", "x, output", "own: setup_context is given"),
         edit("*inputs, output", "inputs.x, output", "own: tuples"),
         *(
             edit(
