@@ -66,9 +66,17 @@ derivation(
                 ("e^x", "The second term has a derivative too, and it is not 0."),
                 ("-p", "The first term keeps its sign, and the second one changes sign."),
                 ("-q", "Only one term changes sign: the one with the exponent −x."),
-                (
-                    "e^x + x e^(-x-1)",
-                    "e is a constant and the exponent varies, so the rule for powers of x does not apply.",
+                ("-e^-x", "The first term has a derivative too: it is e^x."),
+                *(
+                    (
+                        wrong,
+                        "e is a constant and the exponent varies, so the rule for powers of x does not apply.",
+                    )
+                    for wrong in (
+                        "e^x + x e^(-x-1)",
+                        "e^x - x e^(-x-1)",
+                        "x e^(x-1) - x e^(-x-1)",
+                    )
                 ),
             ),
         ),
@@ -107,6 +115,11 @@ derivation(
             mistakes=(
                 ("e^-x", "The exponent −x has a slope too: the chain rule multiplies by −1."),
                 ("1 - e^-x", "The 1 is a constant, and its derivative is 0."),
+                ("q", "That is q itself. What is its derivative?"),
+                (
+                    "-x e^(-x-1)",
+                    "e is a constant and the exponent varies, so the rule for powers of x does not apply.",
+                ),
             ),
             rivals=("the definition of exp", "the product rule"),
         ),
@@ -115,6 +128,11 @@ derivation(
             "z*(1 - z)",
             "e to the −x is q − 1, and 1 / q is z",
             letters="z",
+            mistakes=(
+                ("1 - z^2", "That is the slope of tanh. Here the product is z/q times q − 1."),
+                ("z^2", "That is dz/dq without its minus. Multiply by dq/dx too."),
+                ("-z^2", "That is dz/dq alone. Multiply it by dq/dx."),
+            ),
         ),
     ),
 )
@@ -200,7 +218,7 @@ def _expect(rule, row, arg, inputs, mistakes):
             rule, row.rules[arg], _bounds if row.name == "clip" else _choices, hints=mistakes
         )
     else:
-        expect_rule(rule, row, arg)
+        expect_rule(rule, row, arg, hints=mistakes)
 
 
 def _bounds(d):
@@ -356,6 +374,10 @@ TURN = [
         (
             lambda g, z, x, y: g * z * np.log(z),
             "log z is the whole exponent, y log x. ② is log x alone.",
+        ),
+        (
+            lambda g, z, x, y: g * z * np.log(z) / y,
+            "Where y is 0, log z / y is 0 / 0. Elsewhere it is log x: write that.",
         ),
         (lambda g, z, x, y: g * z, "That is ① alone. Multiply it by ②, the slope of p = y log x."),
         (
