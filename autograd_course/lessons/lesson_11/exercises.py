@@ -82,7 +82,7 @@ card(
         "learning rates in one.",
         "RMSprop: g/√v, entry by entry. If an axis becomes steeper, the path from the same start stays the same.",
         "Adam: the average of g over the root of the average of g², each first divided by its 1 − βᵗ. The first step of a weight "
-        "has length lr, if g is far above eps.",
+        "has length lr, if |g| is far above eps.",
         "No optimizer wins everywhere. In our race Adam converged on all landscapes at more learning rates than any other optimizer.",
     ],
 )
@@ -696,7 +696,7 @@ def adam(answer):
         in_adam = ...
         in_adamw = ...""",
     hints=[
-        "With Adam the gradient is 0 + 0.01 · 1. How large is Adam's first step, for any gradient much larger than eps?",
+        "With Adam the gradient is 0 + 0.01 · 1. How large is Adam's first step, for any |g| much larger than eps?",
         "With AdamW the gradient in Adam's step is 0, so this step does not move the weight. What remains is lr · decay · w.",
         (
             "Help: I get 0.001 twice",
