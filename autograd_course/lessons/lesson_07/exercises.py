@@ -397,7 +397,7 @@ EVIDENCE = {
     "C": "The derivative is undefined, so the honest result is nan. This engine returns 0.",
     "D": "The gradient is exactly 0, and there is no error: nothing is sent at all. (With the slope z² it would be 0.427.)",
     "E": "All numbers are right. 1,023 = 1 + 2 + 4 + … + 512: how often does the rule of the first sum run?",
-    "F": "All gradients are right, but L is −1. Can half a square be negative? Which cause gives −1 at ŷ = −1, y = 1?",
+    "F": "Each gradient agrees with its measurement, but L is −1. Can half a square be negative? Which cause gives −1 at ŷ = −1, y = 1?",
     "G": "36 is 3 · 12: the first call is right, but the second adds too much. What did the first call leave behind?",
     "H": "The derivative is undefined, but this engine returns 9.888, which is 9 · log 3. What was its logarithm taken of?",
 }
@@ -710,7 +710,7 @@ def _all_found(Engine, f, *xs):
     hints=[
         "Check one operation at a time, each at several numbers. Which operations fail? Do they always fail?",
         "`x * y` at 2 and 3, then at 3 and 3. `x.relu()` at 2 and at −2. `x + y` at 2 and 0. What do the failures have in common?",
-        "In each of these calculations *two values have the same number*. Which method might treat them as one?",
+        "In each calculation that fails, *two values have the same number*. Which method might treat them as one?",
         (
             "Help: the method",
             "The method is `order`. It uses `x.data` to recognise the values that it has already found. So it treats two values with equal data as one value.",
@@ -744,14 +744,14 @@ def capstone(answer):
             "the name of a method",
             "Give the name of the method, in quotes.",
         )
-    name = name.strip().removeprefix("Unknown.").removesuffix("()")
+    name = name.strip().removeprefix("Unknown.").removeprefix("Scalar.").removesuffix("()")
     if name != "order":
         raise Wrong(
             "faulty_method",
             name,
             "a different method",
             {
-                "relu": "relu fails where x is positive, yet its rule is right. Every operation whose result equals its input fails: try x * Unknown(1.0).",
+                "relu": "relu fails where x is positive, yet its rule is right. Other operations whose result equals their input fail too: try x * Unknown(1.0).",
                 "__mul__": "x * y fails at 3 and 3, but x + Unknown(0.0) fails too. What do the two have in common?",
                 "__add__": "x + Unknown(0.0) fails, but x * Unknown(1.0) fails too. What do the two have in common?",
                 "backward": "The ledger is right. But backward visits only the values in a list: which method makes this list?",

@@ -58,6 +58,11 @@ def test_healthy_has_a_slope_where_the_base_is_0():
     assert np.isnan(examine(Scalar, power, -3.0, 2.0).rows[1][1])
 
 
+@pytest.mark.parametrize("x, sent", [(-2.0, None), (0.0, None), (2.0, 1.0)])
+def test_a_relu_is_closed_up_to_0(x, sent):
+    assert Scalar(x).relu().rule(1.0) == (sent,)
+
+
 def test_healthy_is_deep_and_does_not_walk_paths():
     x = y = Scalar(0.0)
     for _ in range(5000):
@@ -133,6 +138,14 @@ def test_003_the_loss_that_falls_below_0():
     L = y_hat.half_squared_error(y)
     L.backward()
     assert (L.data, y_hat.grad) == (-1, 0.5)
+    # Its gradients agree with their measurements, but they are not those of the intended loss
+    assert examine(
+        PATIENTS["F"].engine, lambda y_hat, y: y_hat.half_squared_error(y), -1.0, 1.0
+    ).passed
+    y_hat, y = Scalar(-1.0), Scalar(1.0)
+    y_hat.half_squared_error(y).backward()
+    assert y_hat.grad == -2
+    assert not examine(PATIENTS["F"].engine, lambda x: x.relu(), 0.0).passed, "nor does any engine"
 
 
 # --- The bug without a card

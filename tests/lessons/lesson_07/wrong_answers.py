@@ -379,6 +379,7 @@ cases(
                 if x not in found:
                     fixed(x, found)
             found.append(self)
-            return found[::-1]"""
+            return found[::-1]""",
+        edit('"order"', '"Scalar.order"'),
     ],
 )
