@@ -131,8 +131,8 @@ prediction(
 
 prediction(
     "10.thousand",
-    question="""Three logits give the probabilities 0.7, 0.2 and 0.1. Add 1000 to all three. What is the probability of class 0
-        on paper? And what is it in floats, from `np.exp(x) / np.sum(np.exp(x))`?""",
+    question="""The logits log 7, log 2 and 0 give the probabilities 0.7, 0.2 and 0.1. Add 1000 to each. What is the probability of class 0
+        on paper? And in floats, from `np.exp(x) / np.sum(np.exp(x))`?""",
     answer={"on paper": 0.7, "in floats": "nan"},
     choices={"in floats": ["0.7", "1.0", "inf", "nan"]},
     reveal="""On paper still **0.7**: the factor $e^{1000}$ is in both the numerator and the denominator, so it cancels. In floats, **nan**: $e^{1000}$
@@ -822,15 +822,15 @@ PASSED = "A rule can use only its arguments: N is len(target), C is x.shape[-1],
         ),
         (
             lambda g, z, x, target: -g / x * _onehot(x, target) / len(target),
-            "x is already log p. If you raise it by 1, z falls by 1/N.",
+            "x is already log p. If you raise a picked entry by 1, z falls by 1/N.",
         ),
         (
             lambda g, z, x, target: -g / np.exp(x) * _onehot(x, target) / len(target),
-            "−1/p is the derivative with respect to p. But x is already log p: if you raise it by 1, z falls by 1/N.",
+            "−1/p is the derivative with respect to p. But x is already log p: if you raise a picked entry by 1, z falls by 1/N.",
         ),
         (
             lambda g, z, x, target: -g * x * _onehot(x, target) / len(target),
-            "You multiply by x. But if you raise x by 1, z always falls by 1/N.",
+            "You multiply by x. But if you raise a picked entry of x by 1, z always falls by 1/N.",
         ),
         (
             lambda g, z, x, target: -g * np.exp(x) * _onehot(x, target) / len(target),
@@ -1024,7 +1024,7 @@ def _right(x):
         def my_logsumexp(x):
             m = np.max(x)
             return np.log(np.sum(np.exp(x - m))) + m""",
-    explained="""Now the largest term is $e^0 = 1$. So, for any finite x, exp does not overflow, and the sum is at least 1, so
+    explained="""Now the largest term is $e^0 = 1$. So, for any finite floats, exp does not overflow, and the sum is at least 1, so
         its log is finite.""",
     why="It is the same number on paper, and in floats it works where the plain formula fails.",
     mistakes=[
