@@ -56,6 +56,10 @@ def test_healthy_has_a_slope_where_the_base_is_0():
     for y in (1.0, 2.0, 3.0):
         assert examine(Scalar, power, 0.0, y).passed
     assert np.isnan(examine(Scalar, power, -3.0, 2.0).rows[1][1])
+    for x in (0.0, 2.0, -3.0):  # x ** 0 is 1 for every x
+        assert examine(Scalar, lambda x: x ** Scalar(0.0), x).passed
+    for y, invented in ((0.0, True), (2.0, True), (1.5, False)):
+        assert np.isfinite(examine(PATIENTS["H"].engine, power, -3.0, y).rows[1][1]) == invented
 
 
 @pytest.mark.parametrize("x, sent", [(-2.0, None), (0.0, None), (2.0, 1.0)])
