@@ -119,7 +119,7 @@ def compare_predictions(text, network, counting):
     """
     parts, said = [], {"network": "", "counting": ""}
     for letter, p, q in zip(text, network, counting, strict=True):
-        who = "network" if p > 2 * q else "counting" if q > 2 * p else ""
+        who = "network" if p >= 2 * q else "counting" if q >= 2 * p else ""
         for name in said:
             said[name] += letter if who == name else "·"
         if who:

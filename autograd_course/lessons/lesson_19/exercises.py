@@ -97,7 +97,7 @@ card(
         "Counting: (count + a · p of the shorter n-gram) / (all + a). It is never 0 or 0/0.",
         "Judge on a test set, and judge every baseline at its best.",
         "To write: softmax(logits / temperature), draw a letter, append it, repeat.",
-        "Greedy decoding, always the most likely letter, ends in a cycle.",
+        "Greedy decoding, always the most likely letter, ends in a cycle if the context is limited.",
         "Two models fail at different letters, so their mean can beat both.",
     ],
 )
@@ -366,7 +366,7 @@ def _one_interval(logits, temperature, u):
         "`np.cumsum(p)` gives the end of each interval.",
         "How many of these ends are at or below u? That many letters lie before u.",
         (
-            "Help: once in a million calls, it returns a number one too large",
+            "Help: very rarely, it returns a number one too large",
             "That is rounding. The network computes in float32, so the last end may be 0.9999998. The last letter has "
             "the number len(p) − 1.",
         ),
@@ -402,7 +402,7 @@ def _one_interval(logits, temperature, u):
         edit(
             "ag.softmax(logits / temperature)",
             "np.exp(logits / temperature) / np.exp(logits / temperature).sum()",
-            "Divided by a low temperature, the logits are in the hundreds, or larger. Then exp gives "
+            "Divided by a low temperature, a logit can be so large that exp gives "
             "inf, and inf/inf is nan. First subtract the largest (lesson 10), or use ag.softmax.",
         ),
         edit(
@@ -489,6 +489,11 @@ def _one_interval(logits, temperature, u):
             "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
             "max(int((np.cumsum(p) <= u).sum()) - 1, 0)",
             "This is one too small. Count the letters that u has passed; u is in the interval of the next letter.",
+        ),
+        edit(
+            "min(int((np.cumsum(p) <= u).sum()), len(p) - 1)",
+            "int((np.cumsum(p) <= u).sum()) - 1",
+            "This is one too small: if two letters lie before u, then u is in the interval of letter number 2.",
         ),
         edit(
             "np.cumsum(p)",
@@ -668,6 +673,14 @@ def _removed_once(written, known):
     return lines
 
 
+def _both_removed_in_loop(written, known):
+    lines = written.split("\n")
+    for name in lines:
+        if not name or name in known:
+            lines.remove(name)
+    return lines
+
+
 def _removed_in_loop(written, known):
     lines = written.split("\n")
     for name in lines:
@@ -825,6 +838,20 @@ def _removed_in_loop(written, known):
             _removed_once,
             "lines.remove(name) removes only the first occurrence. A name that is written twice must be removed twice.",
         ),
+        edit(
+            "name not in known",
+            'name not in " ".join(known)',
+            "A piece of a known name counts as known here: BAT is a part of BATTERY. Compare with the whole names in the list.",
+        ),
+        edit(
+            '[name for name in written.split("\\n") if name and name not in known]',
+            '[name for name in known if name not in written.split("\\n")]',
+            "Those are the known names that were not written. Return the written names that are not known.",
+        ),
+        (
+            _both_removed_in_loop,
+            "The loop removes lines from the list that it runs over, so it skips the line after each removed one. Build a new list instead.",
+        ),
         printed(_invented),
     ],
 )
@@ -855,7 +882,18 @@ def inventing(answer):
         ("300\n299", [str(k) for k in range(300)]),
         ("MAN\n KEY \nBat\nMAN", known),
     ]
-    expect_over(answer, _invented, build, first=examples, apart=True, hints=inventing.mistakes)
+    hints = [*inventing.mistakes, _same_names]
+    expect_over(answer, _invented, build, first=examples, apart=True, hints=hints)
+
+
+def _same_names(got, expected):
+    """Return a hint if `got` holds the expected names in another order or without repetitions, else None."""
+    if not isinstance(got, (list, tuple)) or not all(isinstance(name, str) for name in got):
+        return None
+    if sorted(got) == sorted(expected):
+        return "These are the right names in the wrong order. Keep the order of the text; a set does not keep it."
+    if len({*got}) == len(got) < len(expected) and {*got} == {*expected}:
+        return "A name that was written twice appears once. Return all the lines."
 
 
 # --- 19.mix_slope -----------------------------------------------------------------------------------------------------
@@ -889,7 +927,7 @@ def _mix_slope(w, p, q):
         def mix_slope(w, p, q):
             return -np.mean((p - q) / (w * p + (1 - w) * q))""",
     explained="The rule of log is 1 over its argument. The slope of the argument is p − q.",
-    why="At w = 0 the derivative is 1 − mean(p/q): if it is negative, adding a little p helps. The second derivative is never negative, so there is at most one minimum.",
+    why="At w = 0 the derivative is 1 − mean(p/q): if it is negative, adding a little p helps. The second derivative is positive unless p and q are equal, so there is at most one minimum.",
     mistakes=[
         edit("-np.mean", "np.mean", "The sign is wrong: the loss is *minus* the log."),
         edit("(p - q)", "(p + q)", "(1 − w)·q falls as w rises, so its slope is −q."),

@@ -15,6 +15,7 @@ from autograd_course.lessons.lesson_19.drawings import (
     mixture,
     written,
 )
+from autograd_course.lessons.lesson_19.exercises import _mix_slope
 
 RUN = {"steps": [0, 10, 20], "held_out": [3.5, 2.4, 1.7], "wrote": ["\nq<x\n", "CIT", "CAT\nHAT"]}
 
@@ -53,16 +54,18 @@ def test_learning_that_was_stopped_at_once():
 def test_who_knew_marks_a_doubled_probability():
     """Catch swapped colours of the network and the counts."""
     picture = compare_predictions(
-        "ab<\n", np.array([0.9, 0.5, 0.1, 0.3]), np.array([0.2, 0.4, 0.9, 0.5])
+        "ab<\nc", np.array([0.9, 0.5, 0.1, 0.3, 0.5]), np.array([0.2, 0.4, 0.9, 0.5, 0.25])
     )
     for colour in (NETWORK, COUNTING):
-        assert picture.html.count(f"background:{colour}") == 2  # and the legend
+        assert picture.html.count(f"background:{colour}") == 2 + (
+            colour == NETWORK
+        )  # and the legend
     assert (
-        "The network gave at least twice the probability: a···" in picture.text
-        and "Counting gave at least twice the probability: ··<·" in picture.text
+        "The network gave at least twice the probability: a···c" in picture.text
+        and "Counting gave at least twice the probability: ··<··" in picture.text
     )
     assert (
-        f"network {-np.log([0.9, 0.5, 0.1, 0.3]).mean():.2f} nats" in picture.text
+        f"network {-np.log([0.9, 0.5, 0.1, 0.3, 0.5]).mean():.2f} nats" in picture.text
         and "&lt;</span>" in picture.html
     )
 
@@ -74,6 +77,14 @@ def test_a_mixture_has_its_valley_inside():
         said, [-np.log(w * p + (1 - w) * q).mean() for w in (0.0, 0.5, 1.0)], atol=1e-3
     )
     assert said[1] < min(said[0], said[2])
+
+
+def test_the_loss_of_a_mixture_has_one_minimum_unless_both_models_agree():
+    """The exercise says this in its verdict."""
+    p, q, at = np.array([0.5, 0.2, 0.3]), np.array([0.5, 0.4, 0.1]), np.linspace(0, 1, 11)
+    assert np.all(np.diff([_mix_slope(w, p, q) for w in at]) > 0)
+    assert np.allclose([_mix_slope(w, p, p) for w in at], 0)
+    assert np.isclose(_mix_slope(0.0, p, q), 1 - np.mean(p / q))
 
 
 def test_written_escapes():

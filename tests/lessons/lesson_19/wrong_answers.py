@@ -162,6 +162,11 @@ cases(
             "mistake 19",
         ),
         edit("return", "known.sort()\n    return", "list overwritten"),
+        (lambda written, known: _invented(written, known)[::-1], "own: wrong order"),
+        (
+            lambda written, known: [*dict.fromkeys(_invented(written, known)[::-1])][::-1],
+            "mistake 9",
+        ),
         edit("name not in known", "name.upper() not in known", "number of values"),
         *(
             edit(
