@@ -779,6 +779,11 @@ def test_18_layers_agree_including_gradients():
     causal = {"need_weights": False, "is_causal": True}
     with pytest.raises(RuntimeError, match="attn_mask"):
         theirs(*[torch.tensor(x)] * 3, **causal)
+    fast = nn.MultiheadAttention(8, 2, batch_first=True).eval()
+    with torch.no_grad():  # PyTorch's fast path: no error, and no mask
+        one = torch.ones(1, 5, 8)
+        one[0, 0] = 0
+        assert torch.equal(fast(one, one, one, is_causal=True)[0], fast(one, one, one)[0])
     future = torch.ones(5, 5, dtype=torch.bool).triu(1)
     assert np.allclose(
         ours(x, x, x, **causal)[0].data,

@@ -164,7 +164,7 @@ PATIENTS = {
         "Right for A @ B, wrong for A @ A.",
         "the blog series on Zen",
         "if one matrix is in both slots, the rule of the first slot runs twice",
-        "It passes for two different matrices, square or not. With the same matrix in both slots, it fails.",
+        "It passes for two different matrices, square or not. With the same matrix in both slots, it usually fails.",
         {"square": np.array([[6, 14], [6, 14]])},
     ),
     4: Patient(
@@ -179,7 +179,7 @@ PATIENTS = {
     5: Patient(
         Dot,
         "__matmul__",
-        "Right for vectors; for matrices, a wrong result or an error.",
+        "Right for vectors; for most matrices, a wrong result or an error.",
         "Mateen Ulhaq’s talk, Building a mini autodiff engine",
         "a matrix product uses the rule of a dot product",
         "It fails for matrices, unless a column is multiplied by a row. For two vectors it passes.",

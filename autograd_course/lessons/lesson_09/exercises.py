@@ -907,8 +907,7 @@ WRONG_MATMUL = "The left rule still runs for both if x and y are the same. Choos
     question="""
         Here are patients 6 and 3 as published, each as a function. Fix the fault in each rule, and replace the `...` with z. (A
         rule returns a list of two gradients: that of x, then that of y. `value.fitted(g)` is g, summed to the shape of the
-        value. `np.dot` works like `@`,
-        but also accepts a scalar; the upstream gradient g of a dot product is a scalar.)""",
+        value. For vectors and matrices `np.dot` works like `@`, but it also accepts a scalar; the upstream gradient g of a dot product is a scalar.)""",
     stub="""
         def fixed_add(x, y):
             z = Array(x.data + y.data, (x, y))
