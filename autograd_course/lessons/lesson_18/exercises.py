@@ -546,7 +546,7 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
             gQ = gS @ K / np.sqrt(K.shape[-1])
             gK = gS.T @ Q / np.sqrt(K.shape[-1])
             return gQ, gK, gV""",
-    explained="These are four products and the rule of softmax. (gQ is a sum of outer products, one for each key.) The mask needs no line of its own: where P is 0, gS is 0.",
+    explained="These are four products and the rule of softmax. (gQ is a sum of outer products, one for each key.) The mask needs no line of its own: where P is 0, gS is 0. In self-attention Q, K and V are computed from the same rows, so the gradient of these rows is the sum of three contributions. And along each row, Σ gP · P equals Σ g · Z, so this sum needs only g and Z, and not a whole row of P: programs that compute P in pieces use this.",
     why="That is the whole backward pass of attention, and you had derived each of its rules before.",
     mistakes=[
         (

@@ -4,7 +4,7 @@ import numpy as np
 
 import autograd_lib as ag
 from autograd_course.lessons.lesson_18 import reader
-from autograd_course.lessons.lesson_18.exercises import _norm
+from autograd_course.lessons.lesson_18.exercises import _attention, _back, _norm
 
 
 def slopes(model):
@@ -47,3 +47,20 @@ def test_each_position_of_a_repeated_text_predicts_a_letter_five_back():
     for t in range(5, 12):
         assert np.array_equal(texts[:, t + 1], texts[:, t - 5])
     assert not np.array_equal(texts[:, 5], texts[:, 0])
+
+
+def test_what_the_solution_of_attention_back_says():
+    """The sum in the rule of softmax is that of g · Z, and self-attention adds three gradients."""
+    rng = np.random.default_rng(0)
+    x, wQ, wK, wV, g = (rng.normal(size=shape) for shape in [(5, 4), *[(4, 3)] * 3, (5, 3)])
+    allowed = np.tri(5, dtype=bool)
+    Q, K, V = x @ wQ, x @ wK, x @ wV
+    P = _attention(Q, K, V, allowed)
+    assert np.allclose(np.sum(g @ V.T * P, axis=-1), np.sum(g * (P @ V), axis=-1))
+
+    def loss(x):
+        scores = np.where(allowed, (x @ wQ) @ (x @ wK).T / np.sqrt(3), -1e9)
+        return np.sum(g * (ag.softmax(scores, axis=-1) @ (x @ wV)))
+
+    contributions = [b @ w.T for b, w in zip(_back(g, Q, K, V, P), (wQ, wK, wV))]
+    assert np.allclose(ag.grad(loss)(x), sum(contributions))
