@@ -75,7 +75,7 @@ def packed(ui):
         "text": first.text,
         "says_all": first.says_all,
         "below": getattr(ui, "below", ""),
-        "data": as_text(gzip.compress(data.encode(), 9, mtime=0)),
+        "data": as_text(compressed(data.encode())),
     }
 
 
@@ -103,6 +103,16 @@ def controls(ui, values):
         }
         for name in values
     ]
+
+
+def compressed(content):
+    """Return the bytes `content`, compressed by gzip at libdeflate's highest level.
+
+    The result is about a tenth smaller than that of Python's gzip.
+    """
+    import deflate  # pages that run import this module too, and have no such package
+
+    return bytes(deflate.gzip_compress(content, 12))
 
 
 def as_text(data):

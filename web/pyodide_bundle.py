@@ -6,7 +6,6 @@ folder that `python web/pyodide_bundle.py FOLDER` fills.
 """
 
 import ast
-import gzip
 import hashlib
 import io
 import json
@@ -21,6 +20,7 @@ from importlib.metadata import files
 from pathlib import Path
 
 import wasmtime
+from precomputed_frames import compressed
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -162,7 +162,7 @@ def written(parts=None):
             beside[name] = zipped(entries(content)) if name.endswith((".zip", ".whl")) else content
     made = {}
     for name, content in beside.items():
-        content = gzip.compress(content, 9, mtime=0)  # not every server does it
+        content = compressed(content)  # not every server does it
         made[f"{name}.part"] = content
         found[name] = f"{name}.part", len(content), hashlib.sha256(content).hexdigest()
     made["worker.js"] = with_setting("worker.js", PARTS={"parts": found, "lock": LOCK})
