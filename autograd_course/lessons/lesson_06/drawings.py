@@ -9,7 +9,7 @@ from autograd_lib import grad
 
 from ...drawing import formatting, style
 from ...drawing.axes import Axes, decades, ticks
-from ...drawing.formatting import number
+from ...drawing.formatting import counted, number
 from ...drawing.picture import Picture, beside, svg
 from ...widgets import graph
 
@@ -471,7 +471,7 @@ def kink(w, x, step, target, best):
         The mean squared error on a grid after `step` steps.
     """
     w1, w2, w3 = map(float, w)
-    steps = f"{step} step" + "s" * (step != 1)
+    steps = counted(step, "step")
     xs = np.linspace(0, 1, 101)
     branches = {"b": _relu(w1 * xs**2 + w3), "c": _relu(w2 * xs**2 + w3)}
     says = 4 * np.sin(branches["b"] + branches["c"])

@@ -683,6 +683,11 @@ def adam(answer):
         )
 
 
+AS_IN_SGD = "With SGD the weight would fall by 0.001. Adam divides the gradient by its absolute value: what is left of 0.01?"
+GRADIENT_IN_ADAM = "0.01 is the gradient in Adam's formula. How long is Adam's step?"
+LEFT_BY_ADAM = "0.9 is the weight after Adam's step. By how much did the weight fall?"
+
+
 @exercise(
     "11.decay",
     minutes=4,
@@ -713,7 +718,7 @@ def adam(answer):
     mistakes=[
         (
             (0.001, 0.001),
-            "With SGD the weight would fall by 0.001. Adam divides the gradient by its absolute value: what is left of 0.01?",
+            AS_IN_SGD,
         ),
         (
             (0.001, 0.1),
@@ -731,22 +736,22 @@ def adam(answer):
         ((0.1, 0.01), "AdamW's decay is multiplied by lr as well."),
         (
             (0.01, 0.001),
-            "0.01 is the gradient in Adam's formula. How long is Adam's step?",
+            GRADIENT_IN_ADAM,
         ),
         (
             (0.01, 0.01),
-            "0.01 is the gradient in Adam's formula. How long is Adam's step?",
+            GRADIENT_IN_ADAM,
         ),
-        ((0.01, 0), "0.01 is the gradient in Adam's formula. How long is Adam's step?"),
+        ((0.01, 0), GRADIENT_IN_ADAM),
         ((1, 0.001), "0.01 divided by its absolute value is 1. The step is lr times that."),
         ((1, 0.01), "0.01 divided by its absolute value is 1. The step is lr times that."),
-        ((0.9, 0.999), "0.9 is the weight after Adam's step. By how much did the weight fall?"),
-        ((0.9, 0.001), "0.9 is the weight after Adam's step. By how much did the weight fall?"),
-        ((0.9, 0.9), "0.9 is the weight after Adam's step. By how much did the weight fall?"),
+        ((0.9, 0.999), LEFT_BY_ADAM),
+        ((0.9, 0.001), LEFT_BY_ADAM),
+        ((0.9, 0.9), LEFT_BY_ADAM),
         ((0.1, 0.999), "0.999 is the weight after AdamW's step. By how much did the weight fall?"),
         (
             (0.001, 0),
-            "With SGD the weight would fall by 0.001. Adam divides the gradient by its absolute value: what is left of 0.01?",
+            AS_IN_SGD,
         ),
         (
             (0.101, 0.001),

@@ -517,6 +517,9 @@ def _blown_up(got, expected):
     )
 
 
+ALONG_A_SCAN = "axis=1 runs along a scan, from pixel to pixel. Run down the rows: axis=0."
+
+
 @exercise(
     "12.scale",
     minutes=8,
@@ -651,7 +654,7 @@ def _blown_up(got, expected):
                 (x - train.mean(axis=1, keepdims=True)) / train.std(axis=1, keepdims=True)
                 for x in (train, new)
             ),
-            "axis=1 runs along a scan, from pixel to pixel. Run down the rows: axis=0.",
+            ALONG_A_SCAN,
         ),
         (
             lambda train, new: (
@@ -663,11 +666,11 @@ def _blown_up(got, expected):
         ),
         (
             lambda train, new: _scaled(train, train, train, axis=1, keepdims=True),
-            "axis=1 runs along a scan, from pixel to pixel. Run down the rows: axis=0.",
+            ALONG_A_SCAN,
         ),
         (
             lambda train, new: _scaled(train, new, train, axis=1, keepdims=True),
-            "axis=1 runs along a scan, from pixel to pixel. Run down the rows: axis=0.",
+            ALONG_A_SCAN,
         ),
         (
             lambda train, new: _scaled(train, train, train),

@@ -740,6 +740,9 @@ def _clip(gradients, max_norm):
     return [g * (max_norm / norm) for g in gradients] if norm > max_norm else gradients
 
 
+UNCHANGED = "    if norm <= max_norm:\n        return gradients\n"
+
+
 @exercise(
     "13.clip",
     minutes=6,
@@ -777,14 +780,14 @@ def _clip(gradients, max_norm):
     mistakes=[
         edit("norm <= max_norm", "0 < norm <= max_norm", _NO_LENGTH),
         edit(
-            "    if norm <= max_norm:\n        return gradients\n",
+            UNCHANGED,
             "",
             "max_norm / norm",
             "min(norm, max_norm) / norm",
             _NO_LENGTH,
         ),
         edit(
-            "    if norm <= max_norm:\n        return gradients\n",
+            UNCHANGED,
             "    norm = float(norm)\n",
             "(max_norm / norm)",
             "min(1, max_norm / norm)",
@@ -800,7 +803,7 @@ def _clip(gradients, max_norm):
         ],
         edit("norm <= max_norm", "norm <= max(1, max_norm)", _TO_ANY),
         edit(
-            "    if norm <= max_norm:\n        return gradients\n",
+            UNCHANGED,
             "    norm = max(norm, 1)\n",
             "(max_norm / norm)",
             "min(1, max_norm / norm)",
@@ -828,7 +831,7 @@ def _clip(gradients, max_norm):
         ),
         edit("(max_norm / norm)", "(1 / norm)", "The norm is now 1, but it must be max_norm."),
         edit(
-            "    if norm <= max_norm:\n        return gradients\n",
+            UNCHANGED,
             "",
             "(max_norm / norm)",
             "(1 / norm)",
@@ -840,35 +843,35 @@ def _clip(gradients, max_norm):
             "The factor is upside down: gradients that are too long grow.",
         ),
         edit(
-            "    if norm <= max_norm:\n        return gradients\n",
+            UNCHANGED,
             "",
             "(max_norm / norm)",
             "min(1, norm / max_norm)",
             "The fraction is upside down: the factor is the smaller of 1 and max_norm / norm.",
         ),
         edit(
-            "    if norm <= max_norm:\n        return gradients\n",
+            UNCHANGED,
             "",
             "(max_norm / norm)",
             "(min(1, max_norm) / norm)",
             "The minimum is taken too early: first divide max_norm by norm, then take the smaller of this fraction and 1.",
         ),
         edit(
-            "    if norm <= max_norm:\n        return gradients\n",
+            UNCHANGED,
             "",
             "(max_norm / norm)",
             "max(1, max_norm / (norm + 1e-6))",
             _LONG_STAY,
         ),
         edit(
-            "    if norm <= max_norm:\n        return gradients\n",
+            UNCHANGED,
             "",
             "(max_norm / norm)",
             "(max_norm / (norm + 1e-6))",
             "These gradients were short enough, but you stretched them. Return gradients that are not too long unchanged.",
         ),
         edit(
-            "    if norm <= max_norm:\n        return gradients\n",
+            UNCHANGED,
             "",
             "(max_norm / norm)",
             "min(1, 1 / (norm + 1e-6))",
@@ -880,7 +883,7 @@ def _clip(gradients, max_norm):
             "You multiply by max_norm and do not divide by norm: the factor is max_norm / norm.",
         ),
         edit(
-            "    if norm <= max_norm:\n        return gradients\n",
+            UNCHANGED,
             "",
             "(max_norm / norm)",
             "min(norm, max_norm)",
@@ -897,7 +900,7 @@ def _clip(gradients, max_norm):
                 ("(max_norm / norm)",),
                 (
                     "min(1, max_norm / (norm + 1e-6))",
-                    "    if norm <= max_norm:\n        return gradients\n",
+                    UNCHANGED,
                     "",
                 ),
             ]
@@ -908,7 +911,7 @@ def _clip(gradients, max_norm):
             "Subtracting the same number from each entry changes the direction. Multiply all entries by one factor.",
         ),
         edit(
-            "    if norm <= max_norm:\n        return gradients\n",
+            UNCHANGED,
             "",
             f"np.sqrt({_ALL})",
             "np.sqrt(sum(np.sum(g) for g in gradients))",

@@ -275,6 +275,9 @@ WRONG_ENTRIES = [
 ]
 
 
+ANY_SIZE = "An image may have any size: x.shape[2:]."
+
+
 @exercise(
     "14.from_indices",
     minutes=4,
@@ -391,7 +394,7 @@ WRONG_UNFOLD = [
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
             g, (5, 7), kernel_size, stride, padding
         ),
-        "An image may have any size: x.shape[2:].",
+        ANY_SIZE,
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
@@ -470,13 +473,13 @@ WRONG_UNFOLD = [
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
             g, (8, 8), kernel_size, stride, padding
         ),
-        "An image may have any size: x.shape[2:].",
+        ANY_SIZE,
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.fold(
             g, (6, 6), kernel_size, stride, padding
         ),
-        "An image may have any size: x.shape[2:].",
+        ANY_SIZE,
     ),
     (
         lambda g, z, x, kernel_size, stride=1, padding=0: ag.unfold(

@@ -781,6 +781,9 @@ _TINY = "Use a tiny curvature as it is: where the slope is tiny too, their quoti
 _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
 
 
+SIGN_OF_SLOPE = "The slope determines the direction: keep its sign."
+
+
 @exercise(
     "16.downhill",
     minutes=3,
@@ -846,12 +849,12 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "slope / abs(curvature)",
             "abs(slope / curvature)",
-            "The slope determines the direction: keep its sign.",
+            SIGN_OF_SLOPE,
         ),
         edit(
             "x - slope / abs(curvature)",
             "x + abs(slope / curvature)",
-            "The slope determines the direction: keep its sign.",
+            SIGN_OF_SLOPE,
         ),
         edit(
             "return x - slope / abs(curvature)",
@@ -861,12 +864,12 @@ _SLOPE, _CURVED = "slope = ag.grad(f)(x)", "curvature = ag.grad(ag.grad(f))(x)"
         edit(
             "slope / abs(curvature)",
             "abs(slope) / curvature",
-            "The slope determines the direction: keep its sign.",
+            SIGN_OF_SLOPE,
         ),
         edit(
             "slope / abs(curvature)",
             "abs(slope) / abs(curvature)",
-            "The slope determines the direction: keep its sign.",
+            SIGN_OF_SLOPE,
         ),
         edit("x - slope", "x + slope", "The step goes against the slope: minus."),
         edit(

@@ -689,6 +689,9 @@ def _removed_in_loop(written, known):
     return lines
 
 
+PIECE_OF_A_NAME = "A piece of a known name counts as known here: BAT is a part of BATTERY. Compare with the whole names in the list."
+
+
 @exercise(
     "19.invented",
     minutes=3,
@@ -718,12 +721,12 @@ def _removed_in_loop(written, known):
         edit(
             "name not in known",
             'name not in "\\n".join(known)',
-            "A piece of a known name counts as known here: BAT is a part of BATTERY. Compare with the whole names in the list.",
+            PIECE_OF_A_NAME,
         ),
         edit(
             "name not in known",
             "name not in str(known)",
-            "A piece of a known name counts as known here: BAT is a part of BATTERY. Compare with the whole names in the list.",
+            PIECE_OF_A_NAME,
         ),
         edit(
             "name and name not in known",
@@ -841,7 +844,7 @@ def _removed_in_loop(written, known):
         edit(
             "name not in known",
             'name not in " ".join(known)',
-            "A piece of a known name counts as known here: BAT is a part of BATTERY. Compare with the whole names in the list.",
+            PIECE_OF_A_NAME,
         ),
         edit(
             '[name for name in written.split("\\n") if name and name not in known]',

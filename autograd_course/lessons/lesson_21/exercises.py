@@ -546,6 +546,18 @@ def _at_zero(three):
         )
 
 
+NOT_ARRAYS = {  # what is saved -> how it may have been written, and the advice
+    tuple: (
+        "inputs, …",
+        "`inputs` is a tuple, and save_for_backward expects arrays. Unpack the tuple: *inputs.",
+    ),
+    list: (
+        "[…]",
+        "save_for_backward expects the arrays themselves, not a list: remove the brackets [ ].",
+    ),
+}
+
+
 def _there_and_back(three, x, g):
     """Return the gradient of x that the learner's three functions compute, and a Wrong or None.
 
@@ -559,20 +571,11 @@ def _there_and_back(three, x, g):
     try:
         fz = forward(fx)
         setup_context(ctx, (fx,), fz)
-        if any(isinstance(saved, tuple) for saved in ctx.saved_tensors):
-            raise Wrong(
-                "setup_context",
-                "ctx.save_for_backward(inputs, …)",
-                "arrays only",
-                "`inputs` is a tuple, and save_for_backward expects arrays. Unpack the tuple: *inputs.",
-            )
-        if any(isinstance(saved, list) for saved in ctx.saved_tensors):
-            raise Wrong(
-                "setup_context",
-                "ctx.save_for_backward([…])",
-                "arrays only",
-                "save_for_backward expects the arrays themselves, not a list: remove the brackets [ ].",
-            )
+        for kind, (saves, advice) in NOT_ARRAYS.items():
+            if any(isinstance(saved, kind) for saved in ctx.saved_tensors):
+                raise Wrong(
+                    "setup_context", f"ctx.save_for_backward({saves})", "arrays only", advice
+                )
         z, elsewhere = fz.data.copy(), Foreign(x * 0 + 0.31)
         setup_context(other, (elsewhere,), forward(elsewhere))  # another call in between
         unsaved = not ctx.saved_tensors

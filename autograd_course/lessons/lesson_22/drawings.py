@@ -4,7 +4,7 @@ import numpy as np
 
 from ...drawing import style
 from ...drawing.axes import Axes, ticks
-from ...drawing.formatting import number
+from ...drawing.formatting import counted, number
 from ...drawing.picture import Picture, beside, svg
 
 HIGHEST = 1.5  # of w, in the picture of the votes
@@ -81,7 +81,7 @@ def cobweb(f, slope, z, rounds, start):
         sums.append(1 + J * sums[-1])
     exact = 1 / (1 - J)
     there, back = abs(way[-1] - z), abs(sums[-1] - exact)
-    after = f"after {rounds} round{'s' * (rounds != 1)}"
+    after = f"after {counted(rounds, 'round')}"
 
     plot = Axes((44, 34, 270, 270), (0, TURN), (0, TURN))
     plot.frame(

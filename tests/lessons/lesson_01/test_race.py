@@ -2,17 +2,13 @@
 clocks of browsers.
 """
 
-from pathlib import Path
-
-import nbformat
 import numpy as np
 import pytest
+from lesson_cells import sources
 
 from autograd_course import digits
 from autograd_lib import nn
 from autograd_lib.nn import functional
-
-NOTEBOOK = Path(__file__).parents[3] / "notebooks/01_measure_a_slope.ipynb"
 
 
 @pytest.mark.parametrize("tick", [1e-3, 0.5])
@@ -21,7 +17,7 @@ def test_the_race_needs_no_fine_clock(tick, capsys):
 
     The clock here counts the calls, so that the result does not depend on the machine.
     """
-    cells = {cell.id: cell.source for cell in nbformat.read(NOTEBOOK, as_version=4).cells}
+    cells = sources("01")
     names = {"np": np, "nn": nn, "functional": functional, "digits": digits}
     now = 0.2
 

@@ -10,6 +10,7 @@ from itertools import count
 import answer_cases
 import numpy as np
 import pytest
+from lesson_cells import sources
 
 import autograd_lib as ag
 from autograd_course import sync_notebooks
@@ -122,10 +123,7 @@ SOLVED = {name: EXERCISES[f"05.{name}"].solution for name in ("multiply", "order
 
 
 def test_it_is_the_engine_of_the_notebook():
-    cells = {
-        one["id"]: sync_notebooks.source(one)
-        for one in sync_notebooks.read(sync_notebooks.NOTEBOOKS / NAME)["cells"]
-    }
+    cells = sources("05")
     for where, parts in [("value", [engine.Value, engine.add]), ("operation", [engine.operation])]:
         for part in parts:
             ours = ast.dump(ast.parse(inspect.getsource(part)).body[0])
@@ -182,15 +180,11 @@ def test_operations_of_the_table_and_a_minus():
 
 
 def test_the_published_rule_can_be_corrected_after_the_stepper_has_run(capsys):
-    cells = {
-        one["id"]: sync_notebooks.source(one)
-        for one in sync_notebooks.read(sync_notebooks.NOTEBOOKS / NAME)["cells"]
-    }
-    solutions = [EXERCISES[f"05.{name}"].solution for name in ("multiply", "order", "backward")]
+    cells = sources("05")
     corrected = cells["published"].replace("g * z ** 2", "g * (1 - z ** 2)")
     names = {}
     for code in [
-        *(cells["imports"], cells["value"], *solutions),
+        *(cells["imports"], cells["value"], *SOLVED.values()),
         "Value.__add__, Value.__mul__ = add, multiply",
         *(cells[name] for name in ("operation", "neuron-code", "published", "own")),
         corrected,

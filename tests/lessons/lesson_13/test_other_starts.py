@@ -2,28 +2,20 @@
 too long.
 """
 
-import json
 import re
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
+from lesson_cells import sources
 
-NOTEBOOK = Path(__file__).parents[3] / "notebooks/13_remember_a_sequence.ipynb"
-
-
-@cache
-def sources():
-    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    return {cell["id"]: "".join(cell["source"]) for cell in cells}
+LESSON = sources("13")
 
 
 def run(*cells, seed, names=None):
     """Run the lesson's own cells, with every `rng=0` replaced by another seed."""
     names = {} if names is None else names
     for cell in cells:
-        exec(sources()[cell].replace("rng=0", f"rng={seed}"), names)
+        exec(LESSON[cell].replace("rng=0", f"rng={seed}"), names)
     return names
 
 
@@ -49,7 +41,7 @@ def test_clipping_decides_whether_plain_gradient_descent_learns():
     """The training explodes without clipping, and learns with it, with each of ten seeds."""
     below, least, most = re.search(
         r"the loss fell below (0\.\d+), and (\d+) to (\d+) gradients were clipped",
-        sources()["back-why"],
+        LESSON["back-why"],
     ).groups()
     names = run("imports", "asked", "forecast", "train", seed=0)
     clipped = []
@@ -64,22 +56,31 @@ def test_clipping_decides_whether_plain_gradient_descent_learns():
 def test_adam_does_as_well_without_clipping():
     names = run("imports", "asked", "forecast", "train", seed=0)
     assert names["clipped"] == 1
-    source = sources()["train"]
+    source = LESSON["train"]
     exec(source.replace("max_norm=1.0", "max_norm=np.inf"), free := dict(names))
     assert free["clipped"] == 0
     assert np.isclose(free["losses"][-1], names["losses"][-1], rtol=0.02)
 
 
-def test_a_long_step_saturates_the_cell_and_only_the_linear_layer_explodes():
-    names = run("imports", "asked", "forecast", "train", "needed", seed=0)
-    seen, c = names["seen"], np.inf
-    model = names["Forecast"](16, rng=0)
-    optimizer = names["optim"].SGD(model.parameters(), lr=0.7)
-    losses, _ = names["train"](model, optimizer, 12, max_norm=c)
-    assert losses == names["descents"][c][0][:12]
-    (said,) = re.findall(r"about (\d+)-fold per step", sources()["needed-see"])
+@pytest.fixture(scope="module")
+def names():
+    """Return the names of the lesson after the two descents, with its own seed."""
+    return run("imports", "asked", "forecast", "train", "needed", seed=0)
+
+
+def descend(names, model, lr, steps):
+    """Return the losses of plain gradient descent with c = ∞, and how many gradients were clipped."""
+    optimizer = names["optim"].SGD(model.parameters(), lr=lr)
+    return names["train"](model, optimizer, steps, max_norm=np.inf)
+
+
+def test_a_long_step_saturates_the_cell_and_only_the_linear_layer_explodes(names):
+    seen, model = names["seen"], names["Forecast"](16, rng=0)
+    losses, _ = descend(names, model, 0.7, 12)
+    assert losses == names["descents"][np.inf][0][:12]
+    (said,) = re.findall(r"about (\d+)-fold per step", LESSON["needed-see"])
     assert np.allclose(np.array(losses[-3:]) / losses[-4:-1], int(said), rtol=0.1)
-    optimizer.zero_grad()
+    model.zero_grad()
     names["mse_loss"](model(seen[:, :-1]), seen[:, 1:]).backward()
     states = model.cell(seen[:, :1])
     assert np.array_equal(np.abs(states.data), np.ones(states.shape))
@@ -87,18 +88,14 @@ def test_a_long_step_saturates_the_cell_and_only_the_linear_layer_explodes():
         assert (np.abs(parameter.grad).max() == 0) == name.startswith("cell"), name
 
 
-def test_a_smaller_lr_needs_no_clipping():
-    (said,) = re.findall(r"with lr = (0\.\d+) and no clipping", sources()["needed-see"])
-    names = run("imports", "asked", "forecast", "train", "needed", seed=0)
-    model = names["Forecast"](16, rng=0)
-    optimizer = names["optim"].SGD(model.parameters(), lr=float(said))
-    losses, clipped = names["train"](model, optimizer, 100, max_norm=np.inf)
+def test_a_smaller_lr_needs_no_clipping(names):
+    (said,) = re.findall(r"with lr = (0\.\d+) and no clipping", LESSON["needed-see"])
+    losses, clipped = descend(names, names["Forecast"](16, rng=0), float(said), 100)
     assert losses[-1] < names["descents"][1.0][0][-1] and clipped == 0
 
 
-def test_the_loss_explodes_without_gradients_through_time():
-    assert "with each state detached, the loss explodes too" in sources()["needed-see"]
-    names = run("imports", "asked", "forecast", "train", seed=0)
+def test_the_loss_explodes_without_gradients_through_time(names):
+    assert "with each state detached, the loss explodes too" in LESSON["needed-see"]
 
     class Detached(names["Forecast"]):
         def forward(self, values):
@@ -109,7 +106,5 @@ def test_the_loss_explodes_without_gradients_through_time():
                 s = s.detach()
             return names["ag"].concatenate(forecasts, axis=1)
 
-    model = Detached(16, rng=0)
-    optimizer = names["optim"].SGD(model.parameters(), lr=0.7)
-    losses, _ = names["train"](model, optimizer, 12, max_norm=np.inf)
+    losses, _ = descend(names, Detached(16, rng=0), 0.7, 12)
     assert losses[-1] > 1e6 * losses[0]

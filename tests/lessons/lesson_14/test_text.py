@@ -1,15 +1,12 @@
 """Lesson 14: statements of its text that its own cells do not check."""
 
-from pathlib import Path
-
-import nbformat
 import numpy as np
+from lesson_cells import sources
 
 import autograd_lib as ag
 from autograd_course.lessons.lesson_14.drawings import STROKES
 
-LESSON = Path(__file__).parents[3] / "notebooks/14_see_locally.ipynb"
-CODE = {cell.id: cell.source for cell in nbformat.read(LESSON, as_version=4).cells}
+CODE = sources("14")
 
 
 def test_each_kernel_of_the_first_picture_responds_most_to_its_own_strokes():

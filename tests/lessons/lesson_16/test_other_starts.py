@@ -2,23 +2,18 @@
 learner would wait too long.
 """
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
+from lesson_cells import sources
 
 import autograd_lib as ag
 from autograd_course.lessons.lesson_16.network import END, largest_curvature
-
-NOTEBOOK = Path(__file__).parents[3] / "notebooks/16_differentiate_the_derivative.ipynb"
 
 
 @pytest.mark.parametrize("seed", range(1, 10))
 def test_from_other_starts_too_it_ends_below_the_mark(seed):
     """The lesson's own loss and start are used. With lr = 0.5, λmax would end above 1."""
-    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    source = {cell["id"]: "".join(cell["source"]) for cell in cells}
+    source = sources("16")
     names = {}
     exec(
         source["imports"]
