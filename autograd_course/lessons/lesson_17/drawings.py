@@ -52,15 +52,15 @@ def _bar(plot, top, high, pieces, name, words):
 
 
 def trade(found):
-    """Draw the cost of each method in memory and in time.
+    """Draw how much memory each method holds at most, and how many steps it runs.
 
     `found` is a dict that maps the name of each method to its pair (peak memory in MB, number of
     steps run).
     """
-    memory, time = (max(pair[i] for pair in found.values()) for i in (0, 1))
+    memory, longest = (max(pair[i] for pair in found.values()) for i in (0, 1))
     above, below = (
         Axes((134, 40 + 140 * i, 276, 96), (0, most), (0, 1))
-        for i, most in enumerate((memory, time))
+        for i, most in enumerate((memory, longest))
     )
     said = []
     for i, (name, (size, steps)) in enumerate(found.items()):
@@ -69,7 +69,7 @@ def trade(found):
         said.append(f"{name}: at most {number(round(size, 1))} MB, {steps:,} steps run")
     above.words(20, 28, "held at most", anchor="start")
     below.words(20, 168, "steps run, forward and recomputed", anchor="start")
-    text = "\n".join(["Memory and time of each method.", *said])
+    text = "\n".join(["Memory and steps of each method.", *said])
     return Picture(
         svg("0 0 560 290", "".join([*above.parts, *below.parts]), text), text, says_all=True
     )

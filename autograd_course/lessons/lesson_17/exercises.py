@@ -74,7 +74,7 @@ prediction(
 prediction(
     "17.uneven",
     question="""A chain has 100 steps, and the arrays of its second half are four times as large. A mark costs 1 in the first
-    half and 4 in the second. You want to hold as little as possible. Where do you put the marks?""",
+    half, and 4 inside the second. You want to hold as little as possible. Where do you put the marks?""",
     answer="more into the second half",
     choices=["more into the first half", "as many into each half", "more into the second half"],
     reveal="""**More into the second half**, although a mark there costs 4. (Its first mark costs 1: it keeps the last small
