@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from contextlib import contextmanager, suppress
 from copy import deepcopy
 from pathlib import Path
@@ -19,9 +18,9 @@ import kernels
 import nbformat
 import nbval.kernel
 import nbval.plugin
-import psutil
 import pytest
 import rotation
+from filelock import FileLock, Timeout
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 # As for the site: with every picture behind the sliders, or with a few.
@@ -83,8 +82,11 @@ class Kernel(nbval.plugin.RunningKernel):
             **options,
         )
         self._ensure_iopub_up()
-        own = None if page else Kernel.next_page
-        self.claimed = own if own and claim(own) else None
+        self.lock = None  # held while nbval runs the notebook, so that others wait for its outputs
+        if Kernel.next_page and not page:
+            self.lock = running(Kernel.next_page)
+            with suppress(Timeout):  # another process is running it already
+                self.lock.acquire(blocking=False)
 
     def run(self, cell):
         """Run a cell and store its outputs in it; an error raises."""
@@ -111,9 +113,8 @@ class Kernel(nbval.plugin.RunningKernel):
         """Keep the kernel when nbval stops it for the first time, and drop the kernel of the
         previous file.
         """
-        if self.claimed:
-            release(self.claimed)
-            self.claimed = None
+        if self.lock:
+            self.lock.release()
         if self.whole and Kernel.stays is not self:
             stop_kept_kernel()
             Kernel.stays = self
@@ -222,15 +223,11 @@ def made_once(name, make):
     """Return the folder `name`, which `make(folder)` fills in the first process that requests
     it; the others wait.
     """
-    folder, done = Path(os.environ[RUNS], name), Path(os.environ[RUNS], f"{name} made")
-    with suppress(FileExistsError):
-        folder.mkdir()
-        try:
+    folder = Path(os.environ[RUNS], name)
+    with FileLock(f"{folder} is being made"):
+        if not folder.exists():
+            folder.mkdir()
             make(folder)
-        finally:
-            done.touch()
-    while not done.exists():
-        time.sleep(0.1)
     return folder
 
 
@@ -238,27 +235,12 @@ def stored_path(path):
     return Path(os.environ[RUNS], path.name)
 
 
-def claim(path):
-    """Return True if the caller may run the notebook of `path`, and False if it is running."""
-    mark = claim_path(path)
-    with suppress(FileExistsError):
-        with open(mark, "x") as file:
-            file.write(str(os.getpid()))
-        return True
-    with suppress(FileNotFoundError):
-        owner = mark.read_text()
-        # A process that crashed releases nothing
-        if owner and not psutil.pid_exists(int(owner)):
-            release(path)
-    return False
+def running(path):
+    """Return the lock that is held while the notebook of `path` runs.
 
-
-def release(path):
-    claim_path(path).unlink(missing_ok=True)
-
-
-def claim_path(path):
-    return Path(os.environ[RUNS], f"{path.name} is running")
+    The operating system releases it if the process crashes.
+    """
+    return FileLock(Path(os.environ[RUNS], f"{path.name} is running"))
 
 
 def notebook(path):
@@ -267,14 +249,10 @@ def notebook(path):
 
     If the notebook is running in another process or thread, wait for its result.
     """
-    while not stored_path(path).exists():
-        if claim(path):
-            try:
+    if not stored_path(path).exists():
+        with running(path):
+            if not stored_path(path).exists():  # nobody stored it while this call waited
                 store(run_in_copy(nbformat.read(path, as_version=4), path), path)
-            finally:
-                release(path)
-        else:
-            time.sleep(0.1)
     return nbformat.read(stored_path(path), as_version=4)
 
 
