@@ -1135,13 +1135,13 @@ def test_a_running_page_is_accessible(page, tmp_path):
 
 
 def test_what_is_fetched_is_small_and_fetched_once(browser, address, record_property):
-    """The first page fetches at most 7.5 MB and the next nothing, because the browser caches the
+    """The first page fetches at most 7.2 MB and the next nothing, because the browser caches the
     parts by their hashes, and Python's initial memory.
 
     If Python cannot start from that memory, the next page starts without it.
     """
     with browser.new_context(**ONLINE) as context:
-        for most in (7.5e6, 0):
+        for most in (7.2e6, 0):
             page = context.new_page()
             page.goto(f"{address}/{LESSON}.html")
             Server.sent.clear()
