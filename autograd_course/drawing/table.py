@@ -38,7 +38,7 @@ def table(rows, head=(), ruled=False, wide=False, style="", cell=""):
         lines.append(
             tagged('th scope="row"', first, line)
             + "".join(
-                tagged("td", one, line + ("width:100%;" if wide and not i else ""))
+                tagged("td", one, line + ("width:100%;min-width:14em;" if wide and not i else ""))
                 for i, one in enumerate(others)
             )
         )

@@ -19,7 +19,11 @@ FOLD = (
     "<style>.in-words:has(details:not([open])) + .widget-html pre{display:none}</style>"
     "<details><summary>in words</summary></details>"
 )
-WIDE = {"width": "min(420px, 60%)", "margin": "2px 8px"}  # its handle beside the box, not on it
+WIDE = {"width": "min(420px, 60%)", "margin": "2px 8px"}
+# A slider fills the space beside its number box, with its handle beside the box and not on it. In a
+# row that is too narrow for both, as in JupyterLab on a phone, it moves to a line of its own.
+SLIDER = {"flex": "1 1 8em", "max_width": "420px", "margin": "2px 8px"}
+ROW_OF_CONTROLS = {"flex_flow": "row wrap"}
 
 # ipywidgets gives the handle of a slider no accessible name, and Python no way to set one. JupyterLab
 # runs this in a widget of outputs: each handle is called as the tooltip of its slider.
@@ -260,10 +264,10 @@ def _control(name, spec, label, small):
         if not numbers:
             return box, box, None
         slider = widgets.SelectionSlider(
-            options=options, value=spec[0], readout=False, layout=WIDE, tooltip=f"slide {name}"
+            options=options, value=spec[0], readout=False, layout=SLIDER, tooltip=f"slide {name}"
         )
         widgets.link((slider, "value"), (box, "value"))
-        return widgets.HBox([box, slider]), slider, None
+        return widgets.HBox([box, slider], layout=ROW_OF_CONTROLS), slider, None
     if isinstance(spec, range) and spec and spec.step > 0:
         box, slider = _slider(
             name,
@@ -279,7 +283,7 @@ def _control(name, spec, label, small):
             lambda change: box.set_trait("value", slider.value), "value"
         )  # a number between two frames was typed
         play, player = _player(name, slider, len(spec))
-        return widgets.HBox([box, slider, play, player]), slider, player
+        return widgets.HBox([box, slider, play, player], layout=ROW_OF_CONTROLS), slider, player
     if not (isinstance(spec, tuple) and len(spec) in (3, 4)):
         raise ValueError(
             f"explore: {name}: expected (min, max, start), (min, max, step, start), a list of "
@@ -295,7 +299,7 @@ def _control(name, spec, label, small):
     if (high - low) / step < FEW and len(stops := _stops(low, high, step, start)) <= FEW:
         return _toggle(name, label, _said(stops)[1], start)
     box, slider = _slider(name, label, small, low, high, step, start, whole)
-    return widgets.HBox([box, slider]), slider, None
+    return widgets.HBox([box, slider], layout=ROW_OF_CONTROLS), slider, None
 
 
 def _said(choices):
@@ -346,7 +350,7 @@ def _slider(name, label, small, low, high, step, start, whole=True, nearest=lamb
     )
     limits = {"min": low, "max": high, "step": step, "value": start}
     box = box(**limits, description=name, style=label, layout=small, tooltip=f"type {name}")
-    slider = slider(**limits, readout=False, layout=WIDE, tooltip=f"slide {name}")
+    slider = slider(**limits, readout=False, layout=SLIDER, tooltip=f"slide {name}")
     widgets.link(
         (slider, "value"), (box, "value"), transform=(lambda value: round(value, 12), nearest)
     )
@@ -373,7 +377,10 @@ def _player(name, slider, frames):
         layout={"display": "none"},
     )
     button = widgets.ToggleButton(
-        description="play", icon="play", tooltip=f"play {name}", layout={"width": "6.5em"}
+        description="play",
+        icon="play",
+        tooltip=f"play {name}",
+        layout={"width": "6.5em", "flex": "none"},
     )
     widgets.link(
         (player, "value"), (slider, "value")
