@@ -448,13 +448,13 @@ RIGHT_ALL_THE_SAME = {
     },
     "16.downhill": {".*tiny": "no step is tiny"},
     "17.golf": {"line 1: name dropped": "a row needs no name"},
-    "17.layer": {"line 1": "16.8 is twice 8.4"},
     "17.by_hand": {
         "line 4: call dropped": "step takes an array too",
-        "line 12: arguments swapped": "the less of two",
+        "line 13: arguments swapped": "the less of two",
         ".*(clipped|tiny|where|squeezed)": "the step makes all of size 1",
         ".* argument 3": "the marks do not matter",
     },
+    "17.by_halves": {"line 4: FloorDiv → Div": "n is a power of 2"},
     "18.who_reads": {
         "line 3: swapped": "the largest over both axes",
         ".*(without its sign|squeezed|length 1)": "sizes, (4, 4)",

@@ -1,11 +1,15 @@
 """Ask the questions of lesson 17: the values that rules read, silu with one stored array, and checkpoints."""
 
+import tracemalloc
+
 import numpy as np
 
 import autograd_lib as ag
 
+from ...drawing.formatting import counted
 from ...grading import Wrong, edit, exercise, expect, expect_call, expect_over, is_stub, returned
 from ...grading.inputs import value_and_vjp
+from ...grading.same import same
 from ...grading.sentences import brief
 from ...grading.verdict import NotYet
 from ...quiz.texts import Question, card, prediction, recall
@@ -422,10 +426,18 @@ def _expect_silu(answer, xs):
 # --- By hand ----------------------------------------------------------------------------------------------------------
 
 
+def _repeat(step, n):
+    def run(s):
+        for _ in range(n):
+            s = step(s)
+        return s
+
+    return run
+
+
 def _plain(step, x, n):
-    start = z = ag.Tensor(x, requires_grad=True)
-    for _ in range(n):
-        z = step(z)
+    start = ag.Tensor(x, requires_grad=True)
+    z = _repeat(step, n)(start)
     z.backward(np.ones(z.shape))
     return start.grad
 
@@ -444,29 +456,47 @@ def twisted(s):
 
 
 class Counted:
-    """Call `mixing` and count the calls in the attribute `calls`."""
+    """Call tanh(s·W), count the calls, and note the bytes held at call number `at`.
 
-    def __init__(self):
-        self.calls = 0
+    Pass `weight`, a Tensor that requires a gradient, if every step outside `no_grad` should be recorded.
+    """
+
+    def __init__(self, weight=WEIGHT, at=None):
+        self.weight, self.at = weight, at
+        self.calls = self.held = 0
 
     def __call__(self, s):
         self.calls += 1
-        return mixing(s)
+        if self.calls == self.at:
+            self.held = tracemalloc.get_traced_memory()[0]
+        return ag.tanh(s @ self.weight)
 
 
-_PLAIN = "With a plain array nothing is recorded. Pass z itself to the next step: step(z)."
+_PLAIN = (
+    "With a plain array nothing is recorded. Begin with ag.Tensor(mark, requires_grad=True), and pass z itself to the next "
+    "step: step(z)."
+)
+_CUT = (
+    "Nothing leads back to the mark. Run the segment outside no_grad, from a Tensor with requires_grad=True, and pass z "
+    "itself to the next step: step(z)."
+)
+_ONES = (
+    "This segment begins with ones, but the gradient at its end is g. Pass g to backward, and set the next g inside the loop "
+    "over the marks."
+)
 _SHAPED = "The gradient of a result has the shape of the result: np.ones(s.shape) at the end, then the unchanged g in z.backward(g)."
 
 
 @exercise(
     "17.by_hand",
-    minutes=4,
+    minutes=5,
     difficulty="medium",
     importance=3,
     question="""
         **A checkpoint by hand.** The function returns the gradient of a chain of n steps. At the end of the chain, the upstream
         gradient of every entry is 1. The marks are before step 0, step `every`, step 2 · `every` and
-        so on. Fill in the three blanks of the backward pass.""",
+        so on. The forward pass is written. Write the body of the backward loop, about five lines: run the segment after the mark again,
+        this time recorded, and propagate g back through it. (The last segment may be shorter than the others.)""",
     stub="""
         def by_hand(step, x, n, every):
             marks = []
@@ -477,17 +507,15 @@ _SHAPED = "The gradient of a result has the shape of the result: np.ones(s.shape
                         marks.append((i, s.data))
                     s = step(s)
             g = np.ones(s.shape)                        # the gradient at the end
-            for i, mark in reversed(marks):             # backward, segment by segment
-                start = z = ag.Tensor(mark, requires_grad=True)
-                for _ in range(min(every, n - i)):
-                    z = ...                             # once more, and recorded
-                z.backward(...)
-                g = ...                                 # the gradient at the end of the segment before
+            for i, mark in reversed(marks):             # backward: mark is the array before step i
+                g = ...                                 # yours: replace this line by several
             return g""",
     hints=[
-        "The first blank is the same line as in the forward half, with z in place of s.",
+        "Begin with a leaf, `start = ag.Tensor(mark, requires_grad=True)`, because you need the gradient at the mark. "
+        "Then set `z = start` and repeat `z = step(z)`.",
+        "How often? `every` times, but the chain ends after n steps: `min(every, n - i)` times.",
         "g is the upstream gradient at the end of this segment. `z.backward(g)` propagates it back to `start`.",
-        "`start` is the end of the previous segment. Its gradient is in `start.grad`.",
+        "`start` is the end of the previous segment. The next g is `start.grad`.",
         (
             "Help: an error says that backward starts from a scalar",
             "A segment ends in an array, and g is the upstream gradient there: `z.backward(g)`.",
@@ -504,7 +532,8 @@ _SHAPED = "The gradient of a result has the shape of the result: np.ones(s.shape
                     s = step(s)
             g = np.ones(s.shape)
             for i, mark in reversed(marks):
-                start = z = ag.Tensor(mark, requires_grad=True)
+                start = ag.Tensor(mark, requires_grad=True)
+                z = start
                 for _ in range(min(every, n - i)):
                     z = step(z)
                 z.backward(g)
@@ -512,6 +541,7 @@ _SHAPED = "The gradient of a result has the shape of the result: np.ones(s.shape
             return g""",
     explained="""
         The parameters inside `step` also get their gradients, because each segment adds its share to `.grad`.""",
+    names=lambda: {"repeat": _repeat},
     why="Only the values that cannot be recomputed must be kept: the marks.",
     mistakes=[
         edit(
@@ -522,18 +552,18 @@ _SHAPED = "The gradient of a result has the shape of the result: np.ones(s.shape
         edit(
             "z = step(z)",
             "z = step(s)",
-            "Nothing leads from there back to the mark. z itself goes into the next step: step(z).",
+            _CUT,
         ),
         edit(
             "z = step(z)",
             "s = step(z)",
-            "The ones are returned unchanged, because the backward pass went through no operation. The "
-            "result of step(z) is the new z, and backward begins at z.",
+            "The ones are returned unchanged. Each segment ends by setting g to start.grad. (If yours does, then z is still "
+            "start: the result of step(z) must become the new z.)",
         ),
         edit(
             "z.backward(g)",
             "z.backward(np.ones(z.shape))",
-            "Each segment begins with ones again, but the gradient at its end is g.",
+            _ONES,
         ),
         edit(
             "z.backward(g)",
@@ -582,16 +612,15 @@ _SHAPED = "The gradient of a result has the shape of the result: np.ones(s.shape
         edit(
             "z.backward(g)",
             "z.backward()",
-            "z.backward(g), with an array for g. (Is g None from the second segment on? The gradient at the mark is "
-            "in start.grad; z is "
-            "not a leaf and keeps none.)",
+            "backward needs an array: z.backward(g). (Is g None from the second segment on? Only the Tensor that you made from "
+            "the mark keeps a gradient, so give it a name of its own: start.grad.)",
         ),
         edit("z = step(z)", "z = step(z.data)", _PLAIN),
         edit("z = step(z)", "z = step(mark)", _PLAIN),
         edit(
             "z = step(z)",
             "z = step(z.detach())",
-            "Nothing leads from there back to the mark. z itself goes into the next step: step(z).",
+            _CUT,
         ),
         edit(
             "g = start.grad",
@@ -620,6 +649,47 @@ _SHAPED = "The gradient of a result has the shape of the result: np.ones(s.shape
             "min(every, n - i)",
             "n - i",
             "This runs to the end of the chain each time. A segment is `every` steps long.",
+        ),
+        edit(
+            "    return g",
+            "        return g",
+            "You return after the first segment of the loop, which is the last of the chain. Write `return g` after the loop.",
+        ),
+        edit("        g = start.grad", "    g = start.grad", _ONES),
+        edit(
+            "        z.backward(g)\n        g = start.grad",
+            "    z.backward(g)\n    g = start.grad",
+            _ONES,
+        ),
+        edit(
+            "    z = step(z)\n        z.backward(g)",
+            "    z = step(z)\n            z.backward(g)",
+            "You call backward after each step of the segment. Call it once, after the inner loop.",
+        ),
+        edit(
+            "ag.Tensor(mark, requires_grad=True)",
+            "ag.Tensor(mark)",
+            _CUT,
+        ),
+        edit(
+            "ag.Tensor(mark, requires_grad=True)",
+            "mark",
+            _PLAIN,
+        ),
+        edit(
+            "ag.Tensor(mark, requires_grad=True)",
+            "ag.Tensor(x, requires_grad=True)",
+            "Each segment begins at its own mark, not at x.",
+        ),
+        edit(
+            "z.backward(g)\n        g = start.grad",
+            "g = ag.vjp(repeat(step, min(every, n - i)), mark)[1](g)",
+            "ag.vjp's function returns a tuple with one gradient for each input. Take the first: [0].",
+        ),
+        edit(
+            "ag.Tensor(mark, requires_grad=True)",
+            "ag.Tensor(s.data, requires_grad=True)",
+            "s is the end of the chain. Each segment begins at its own mark.",
         ),
     ],
 )
@@ -658,7 +728,7 @@ def by_hand(answer):
         apart=True,
         rounds=6,
     )
-    step, x = Counted(), rng.normal(size=(2_000, 3))
+    step, x, n = Counted(), rng.normal(size=(2_000, 3)), 64
     held = footprint(lambda: _whole(answer, step, x), x.nbytes)[1]
     if held > 55:
         raise Wrong(
@@ -675,6 +745,16 @@ def by_hand(answer):
             "128: each step once in the forward pass, and once when it is recomputed",
             "The gradient is right, and so is the memory. But ag.checkpoint did the work. Run each segment "
             "again by calling step yourself.",
+        )
+    learned = Counted(ag.Tensor(WEIGHT, requires_grad=True), at=n)
+    footprint(lambda: _whole(answer, learned, x))
+    if learned.held > 55 * x.nbytes:
+        raise Wrong(
+            "the arrays held at the end of the forward pass, n = 64 steps of two ops, every = 8, W requires a gradient",
+            f"{learned.held / x.nbytes:.0f} arrays like x",
+            "about 10",
+            "The gradient is right, but the forward pass records every step, so it forgets nothing. Run it inside "
+            "`with ag.no_grad():`.",
         )
     if step.calls > 2 * 64:
         raise Wrong(
@@ -695,78 +775,237 @@ def _whole(answer, step, x):
     return ag.Tensor(0.0, requires_grad=True)
 
 
-# --- Which layers -----------------------------------------------------------------------------------------------------
+# --- By halves --------------------------------------------------------------------------------------------------------
+
+
+def _chain(by_halves):
+    """Return a function that computes the value of the learner's chain, and its gradient with respect to s."""
+
+    def value_and_gradient(step, n, s):
+        value, pull = ag.vjp(by_halves(step, n), s)
+        return value, pull(np.ones(np.shape(value)))[0]
+
+    value_and_gradient.__wrapped__ = by_halves
+    return value_and_gradient
+
+
+_BUILT = "by_halves builds a function, so it does not know s. Return lambda s: …, and for n = 1 return step itself."
+_CHECKPOINT = "ag.checkpoint takes a function, and returns a function: ag.checkpoint(half)(s)."
+_MISSING = "A half is missing: the second half takes the result of the first."
+_NOTHING = "All steps are recorded. Wrap one of the two halves: ag.checkpoint(half)."
+_OUTSIDE = "One half is recorded step by step. Make this half with by_halves too, so that it forgets half of its own steps."
+_INSIDE = (
+    "The backward pass runs the wrapped half again and then holds all of its steps. Make this half with by_halves too, "
+    "so that it has checkpoints of its own."
+)
+_SECOND = (
+    "The backward pass begins at the end of the chain. You forget the second half, which it needs at once, and hold the "
+    "first, which it needs last. Wrap the other half."
+)
+_BOTH = (
+    "The memory is fine, but too many steps are run again. Wrap only one half. The backward pass needs the other half "
+    "at once, so do not forget it."
+)
+_SINGLE = (
+    "The memory is fine, but every step is run once more than necessary: a checkpoint around a single step keeps the "
+    "step's result anyway. For n = 1 return step itself."
+)
 
 
 @exercise(
-    "17.layer",
-    minutes=2,
-    difficulty="easy",
-    importance=1,
+    "17.by_halves",
+    minutes=6,
+    difficulty="medium",
+    importance=2,
     question="""
-        Layers that are wrapped together in one `ag.checkpoint` hold only their last result. (A
-        Dropout would hold its mask as well.) How many MB are freed by wrapping layer 2 alone? Layers 2 and 3? Layers 2
-        to 4?""",
+        **Nested checkpoints.** Write `by_halves(step, n)` for n = 1, 2, 4, 8 and so on. It returns a *function* of s that runs n
+        steps, as `repeat(step, n)` does. Build this function from two halves, which are made by `by_halves` as well.
+        Wrap one of the two halves in `ag.checkpoint`. Which one? (A plain tape of 256 steps holds 256 arrays. Yours should hold
+        at most about 25, and run 5 · 256 steps in all. The check measures both.)""",
     stub="""
-        conv = ...
-        conv_relu = ...
-        conv_relu_pool = ...""",
+        def by_halves(step, n):                         # n: 1, 2, 4, 8, …
+            ...                                         # yours: return a function of s""",
     hints=[
-        "Everything that these layers held is freed, except for the last result.",
-        "The Conv2d holds 16.8 MB: an array of 8.4 MB from before the bias is added, and another from after. If wrapped alone, it holds only the second.",
-        (
-            "Help: I get 16.8 for the first",
-            "Its result stays, because the next layer reads it: 8.4 of the 16.8.",
-        ),
+        "For n = 1, return `step` itself. Otherwise make `half = by_halves(step, n // 2)` and use it twice.",
+        "Return `lambda s: …`. In it, the second half takes the result of the first half.",
+        "The backward pass begins at the end of the chain. Which half does it need last? Use `ag.checkpoint(half)` in place "
+        "of this half.",
+        ("Help: I get NameError: name 's' is not defined", _BUILT),
     ],
     solution="""
-        conv = 16.8 - 8.4
-        conv_relu = 16.8 + 8.4 - 8.4
-        conv_relu_pool = 16.8 + 8.4 + 2.1 - 2.1""",
-    explained="8.4, 16.8 and 25.2. The third wraps only one more layer than the second, but it ends where the arrays are small.",
-    why="The values inside are freed, but the last one stays. So end where the arrays are small.",
+        def by_halves(step, n):
+            if n == 1:
+                return step
+            half = by_halves(step, n // 2)
+            return lambda s: half(ag.checkpoint(half)(s))""",
+    explained="""
+        The backward pass begins in the second half, so this half is recorded. The first half is needed last, so it is
+        forgotten until then.""",
+    why="Forget what the backward pass needs last.",
+    names=lambda: {"repeat": _repeat},
     mistakes=[
-        (
-            (16.8, 25.2, 27.3),
-            "The last result of a run stays, because the next layer reads it. Subtract it from each of your "
-            "numbers.",
+        edit("half(ag.checkpoint(half)(s))", "half(half(s))", _NOTHING),
+        edit(
+            "half(ag.checkpoint(half)(s))",
+            "ag.checkpoint(half)(ag.checkpoint(half)(s))",
+            _BOTH,
         ),
-        ((16.8, 16.8, 25.2), "If the Conv2d is wrapped alone, one array stays: its result, 8.4."),
-        ((8.4, 16.8, 18.9), "After the pool its own result stays, 2.1, and not the relu's."),
-        ((8.4, 16.8, 27.3), "In the third the pool's result stays: 2.1."),
-        (
-            (8.4, 25.2, 27.3),
-            "The last result of the wrapped layers stays, in the second and the third answer too.",
+        edit("half(ag.checkpoint(half)(s))", "ag.checkpoint(half)(half(s))", _SECOND),
+        edit("by_halves(step, n // 2)", "repeat(step, n // 2)", _OUTSIDE),
+        edit(
+            "half(ag.checkpoint(half)(s))", "half(ag.checkpoint(repeat(step, n // 2))(s))", _INSIDE
         ),
-        ((8.4, 8.4, 2.1), "Those are what stays. What is freed is the rest."),
-        (
-            (8.4, 0, 0),
-            "If several layers are wrapped, all results inside are freed, not only those of the last layer.",
+        edit("return step", "return ag.checkpoint(step)", _SINGLE),
+        edit("return lambda s: ", "return ", _BUILT),
+        edit("ag.checkpoint(half)(s)", "ag.checkpoint(half(s))", _CHECKPOINT),
+        edit("half(ag.checkpoint(half)(s))", "ag.checkpoint(half)(s)", _MISSING),
+        edit("ag.checkpoint(half)(s)", "ag.checkpoint(half, s)", _CHECKPOINT),
+        edit(
+            "half(ag.checkpoint(half)(s))",
+            "half(half(s).detach())",
+            "No gradient goes back to s, because nothing connects the two halves for the backward pass. ag.checkpoint forgets "
+            "only the results: it runs the half again when the gradient reaches it.",
         ),
-        ((8.4, 8.4, 8.4), "Wrapping more layers also frees the results between them."),
-        ((0, 8.4, 16.8), "The Conv2d holds two arrays of 8.4: before and after the bias."),
-        (
-            (0, 16.8, 25.2),
-            "The Conv2d holds two arrays of 8.4, one before and one after the bias. The second of them "
-            "stays.",
+        edit(
+            "half = by_halves(step, n // 2)\n    return lambda s: half(ag.checkpoint(half)(s))",
+            "chain = step\n    while n > 1:\n        half = chain\n        chain = lambda s: half(ag.checkpoint(half)(s))\n"
+            "        n = n // 2\n    return chain",
+            "One of your functions calls itself. A lambda reads the variable half only when it is called, and by then a later "
+            "turn of the loop has changed half. Use recursion, which has a half of its own at each level.",
         ),
-        ((8, 17, 25), "Do not round to whole MB. Give tenths."),
-        ((8.4, 16.8, 25), "Do not round to whole MB. Give tenths."),
-        ((31.5, 23.1, 14.7), "That is about what is held at the end. How much is freed?"),
-        ((31.6, 23.2, 14.8), "That is about what is held at the end. How much is freed?"),
-        (
-            (8.4, 16.8, 16.8),
-            "The pool's result is smaller, 2.1: so the relu's 8.4 is freed as well.",
+        edit(
+            "if n == 1:\n        return step\n    ",
+            "",
+            "The recursion never ends. For n = 1 return step itself.",
         ),
-        ((8.4, 16.8, 23.1), "The pool itself held 2.1 as well: 27.3 − 2.1."),
+        edit(
+            "return step",
+            "return lambda s: s",
+            "No step is run. For n = 1 return step itself.",
+        ),
+        edit(
+            "n // 2",
+            "n - 1",
+            "Each half has n // 2 steps.",
+        ),
+        edit(
+            "half(ag.checkpoint(half)(s))",
+            "half(s) + ag.checkpoint(half)(s)",
+            "You add the results of the two halves. Instead, the second half takes the result of the first.",
+        ),
     ],
 )
-def layer(answer):
-    expect(
-        answer,
-        (8.4, 16.8, 25.2),
-        tried="what is freed by wrapping layer 2, layers 2 and 3, layers 2 to 4, in MB",
-        shown="three other numbers",
-        hints=layer.mistakes,
-        rtol=0.006,
+def by_halves(answer):
+    if is_stub(answer):
+        raise NotYet
+    for n in (1, 2):
+        _expect_function(answer, n, by_halves.mistakes)
+
+    def tried(step, n, s):
+        return (
+            f"the value and the gradient of by_halves(step, n = {n})(s), s = {brief(s)}, where step(s) = tanh(s @ W) "
+            "with a matrix W"
+        )
+
+    def right(step, n, s):
+        return _repeat(step, n)(s), _plain(step, s, n)
+
+    rng = np.random.default_rng(0)
+    mistakes = [(_chain(wrong), hint) for wrong, hint in by_halves.mistakes]
+    for n in (1, 2, 4, 16):
+        given = mixing, n, rng.normal(size=3).round(2)
+        expect_call(
+            _chain(answer),
+            *given,
+            gives=right(*given),
+            hints=[*mistakes, _miscounted(right, *given)],
+            rtol=1e-12,
+            tried=tried(*given),
+        )
+    expect_over(
+        _chain(answer),
+        right,
+        lambda d: (
+            d.another(mixing, twisted),
+            d.choice(1, 2, 4, 8),
+            np.tanh(d(*d.choice((3,), (d.size(), 3)))),
+        ),
+        hints=mistakes,
+        tried=tried,
+        rounds=6,
     )
+    held, most, run = _measured(answer, n := 256)
+    tried = f"by_halves(step, n = {n})(s): the most arrays held, and the steps run"
+    shown = f"about 25 arrays, and 5 · {n} steps"
+    got = f"{most:.0f} arrays, and {run:.3g} · {n} steps"
+    if most > 33:
+        raise Wrong(
+            tried,
+            got,
+            shown,
+            _NOTHING
+            if held > 0.9 * n
+            else _OUTSIDE
+            if held > 0.4 * n
+            else _SECOND
+            if run == 5
+            else _INSIDE,
+        )
+    if run > 5:
+        raise Wrong(tried, got, shown, _SINGLE if run == 6 else _BOTH)
+    if run < 5:
+        return (
+            f"your chain runs {run:.3g} · {n} steps instead of 5 · {n}, because it does not halve down to one step. "
+            "That saves time, and holds a few more arrays"
+        )
+
+
+def _miscounted(right, step, n, s):
+    """Return a recogniser of the result of another number of steps than n."""
+
+    def recognise(got, expected):
+        return next(
+            (
+                f"That is the result of {counted(k, 'step')}, but n is {n}."
+                for k in range(4 * n)
+                if k != n and same(got, right(step, k, s), 1e-9, 1e-12)
+            ),
+            None,
+        )
+
+    return recognise
+
+
+def _expect_function(by_halves, n, hints):
+    """Raise Wrong unless the learner's `by_halves` returns a function, and runs no step yet."""
+    given = []
+
+    def step(s):
+        given.append(s)
+        return s
+
+    tried, shown = f"by_halves(step, n = {n})", "a function of s"
+    chain = returned(by_halves, step, n, tried=tried, shown=shown, hints=hints)
+    if given:
+        raise Wrong(
+            tried, f"it calls step({brief(given[0])})", f"{shown}, which calls step later", _BUILT
+        )
+    if not callable(chain):
+        raise Wrong(tried, brief(chain), shown, _BUILT)
+
+
+def _measured(by_halves, n):
+    """Return the arrays that the learner's chain holds after the forward pass, the most that it holds at any time, and the steps run.
+
+    The steps are those of the forward pass and those run again, divided by n.
+    """
+    runs = []
+
+    def tanh(x):
+        runs.append(1)
+        return np.tanh(x)
+
+    step = ag.elementwise(tanh, lambda g, z, x: g * (1 - z * z), name="tanh")
+    s = ag.Tensor(np.linspace(-1, 1, 10_000), requires_grad=True)
+    held, most = footprint(lambda: by_halves(step, n)(s), s.data.nbytes)
+    return held, most, len(runs) / n

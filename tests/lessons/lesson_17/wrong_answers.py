@@ -5,7 +5,7 @@ from answer_cases import cases
 
 import autograd_lib as ag
 from autograd_course.grading import edit
-from autograd_course.lessons.lesson_17.exercises import _plain
+from autograd_course.lessons.lesson_17.exercises import _plain, _repeat
 
 cases(
     "17.needed",
@@ -207,7 +207,7 @@ cases(
         edit("return g", "g", "nothing"),
         edit("return g", "return s.data", "first entry"),
         edit("g = np.ones(s.shape)", "g = np.ones(s.shape) * 2", "double"),
-        edit("marks.append((i, s.data))", "marks.append((i, x))", "first entry"),
+        edit("marks.append((i, s.data))", "marks.append((i, x))", "mistake 32"),
         edit("g = start.grad", "g = start.grad.round(1)", "first entry"),
         edit("g = start.grad", "g = start.grad.astype(np.float32)", "few digits"),
         edit("g = start.grad", "g = abs(start.grad)", "first entry"),
@@ -232,6 +232,13 @@ cases(
         edit("if i % every", "if every", "mistake 3"),
         (lambda step, x, n, every: np.ones(x.shape), "mistake 3"),
         (_from_the_input, "own: The gradient is right but"),
+        edit("with ag.no_grad():", "if True:", "own: the forward pass records"),
+        edit("return g", "    g = g\n        return g", "mistake 26"),
+        edit(
+            "    z = start\n        for",
+            "    z = start\n        with ag.no_grad():\n          for",
+            "mistake 2",
+        ),
         (_by_checkpoint, "own: ag.checkpoint did the work"),
         (lambda step, x, n, every: _plain(step, x, n), "own: more is held"),
         (lambda step, x, n, every: _plain(step, x, n // every * every), "first entry"),
@@ -258,7 +265,7 @@ cases(
             "z = step(z)\n        z.backward(grad=g)\n        g = start.grad.copy()",
         ),
         edit(
-            "start = z = ag.Tensor(mark, requires_grad=True)",
+            "start = ag.Tensor(mark, requires_grad=True)\n        z = start",
             "def stretch(z):",
             "for _ in range(min(every, n - i)):",
             "    for _ in range(min(every, n - i)):",
@@ -288,25 +295,86 @@ cases(
                 g = start.grad
             return g""",
         edit("z = step(z)", "z = step(z) * 1.0"),
+        edit(
+            "for _ in range(min(every, n - i)):\n            z = step(z)\n        z.backward(g)",
+            "repeat(step, min(every, n - i))(start).backward(g)",
+        ),
+        edit("range(min(every, n - i))", "range(i, min(i + every, n))"),
+        edit("z.backward(g)", "(z * g).sum().backward()"),
     ],
 )
 
+
+HALVES = "half(ag.checkpoint(half)(s))"
+
 cases(
-    "17.layer",
+    "17.by_halves",
     wrong=[
-        ((16.8, 8.4, 25.2), "order"),
-        ((8.4, 16.8), "number of parts"),
-        ((8.4, 16.8, np.nan), "nan in part 3"),
-        (8.4, "one part"),
-        ((8400, 16800, 25200), "factor"),
-        ((-8.4, -16.8, -25.2), "sign"),
-        ((8.4, 16.8, 24.0), "none in part 3"),
+        (lambda step, n: ag.checkpoint(_repeat(step, n)), "mistake 5"),
+        (lambda step, n: _repeat(step, n), "mistake 1"),
+        (
+            lambda step, n: _repeat(ag.checkpoint(_repeat(step, -(-n // 16))), min(n, 16)),
+            "mistake 5",
+        ),
+        edit(
+            f"return lambda s: {HALVES}",
+            "return ag.checkpoint(lambda s: half(half(s)))",
+            "mistake 2",
+        ),
+        edit(
+            f"return lambda s: {HALVES}", f"return ag.checkpoint(lambda s: {HALVES})", "mistake 2"
+        ),
+        edit(
+            "half = by",
+            "half = ag.checkpoint(by",
+            "n // 2)",
+            "n // 2))",
+            HALVES,
+            "half(half(s))",
+            "mistake 2",
+        ),
+        edit(
+            "by_halves(step, n // 2)",
+            "by_halves(ag.checkpoint(step), n // 2)",
+            HALVES,
+            "half(half(s))",
+            "mistake 1",
+        ),
+        edit("lambda s: half(ag.checkpoint(half)(s))", "half(ag.checkpoint(half))", "mistake 7"),
+        edit("return step", "return step(0.5)", "mistake 7"),
+        edit("return lambda s:", "s = ag.Tensor(np.ones(3))\n    return", "mistake 7"),
+        edit("ag.checkpoint(half)(s)", "half(s.data)", "mistake 11"),
+        edit(HALVES, "half(s)", "mistake 9"),
+        edit(HALVES, "half(step(ag.checkpoint(half)(s)))", "own: the result of other steps"),
+        edit(HALVES, f"-{HALVES}", "sign"),
+        edit("return lambda s", "lambda s", "nothing"),
+        edit("        return step\n    half", "        return\n    half", "nothing"),
+        edit("by_halves(step, n // 2)", "by_halves(n // 2, step)", "error: function as value"),
+        (lambda step, n: 3, "mistake 7"),
+        (5, "not a function"),
     ],
     accepted=[
-        "(8.4, 16.8, 25.2)",
-        "np.array([8.39, 16.78, 25.17])",
-        "[8.388608, 2 * 8.388608, 3 * 8.388608]",
-        "np.cumsum([8.4, 8.4, 8.4])",
-        "(33.6 / 4, 8.4 * 2, 27.3 - 2.1)",
+        edit(
+            "half = by_halves(step, n // 2)\n    ",
+            "",
+            HALVES,
+            "by_halves(step, n // 2)(ag.checkpoint(by_halves(step, n // 2))(s))",
+        ),
+        edit(
+            f"return lambda s: {HALVES}",
+            "first = ag.checkpoint(half)\n\n    def chain(s):\n        s = first(s)\n        return half(s)\n    return chain",
+        ),
+        """
+        def by_halves(step, n):
+            def joined(half):
+                return lambda s: half(ag.checkpoint(half)(s))
+            chain = step
+            while n > 1:
+                chain = joined(chain)
+                n = n // 2
+            return chain""",
+        edit("return step\n", "return lambda s: step(s)\n"),
+        edit("n == 1", "n < 2", "n // 2", "int(n / 2)"),
+        edit("half = by", "if n == 2:\n        return lambda s: step(step(s))\n    half = by"),
     ],
 )
