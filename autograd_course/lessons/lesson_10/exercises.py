@@ -45,6 +45,9 @@ recall(
 )
 
 _LOCAL = "g is the upstream gradient, for the last line. This line asks for a local gradient."
+_VALUE = "That is a value, not a derivative."
+_OTHER = "i is not j, so x[i] adds no 1."
+_FIRST = "Only output j has the 1."
 derivation(
     "10.log_softmax",
     letters={"x": (3,), "g": (3,), "s": "sum_k e^x[k]", "p[j]": "e^x[j] / s"},
@@ -59,6 +62,12 @@ derivation(
             mistakes=(
                 ("p[j]", "log s is subtracted. So what is the sign?"),
                 ("-e^x[j]", "That is the derivative of −s. The log divides it by s."),
+                ("-1/s", "Multiply by the derivative of s with respect to x[j]."),
+                ("-log s", _VALUE),
+                ("1/s", "log s is subtracted, and s changes too."),
+                ("-1", "x[j] is only one of the logits in s."),
+                ("1 - p[j]", _OTHER),
+                ("1", _OTHER),
                 ("-g[i] p[j]", _LOCAL),
                 ("-p[j] sum_i g[i]", _LOCAL),
                 ("0", "Every log p contains log s, and every logit is part of s."),
@@ -73,7 +82,13 @@ derivation(
             indices="j",
             mistakes=(
                 ("-p[j]", "Here the logit also appears by itself, in x − log s."),
+                ("p[j]", "Differentiate both terms of x − log s."),
                 ("x[j] - p[j]", "What is the derivative of x[j] with respect to x[j]?"),
+                ("1 - log s", "What is the derivative of log s?"),
+                ("1 - 1/s", "Multiply 1/s by the derivative of s with respect to x[j]."),
+                ("1/p[j]", "That is with respect to p[j]. Use x − log s."),
+                ("0", "The two terms of x − log s do not cancel."),
+                ("g[j] - p[j]", _LOCAL),
                 ("g[j] (1 - p[j])", _LOCAL),
             ),
         ),
@@ -96,10 +111,16 @@ derivation(
                     "g[j] - p[j]",
                     "That holds only if the upstream gradients add up to 1. Output i contributes −p[j] times g[i].",
                 ),
-                (
-                    "sum_i g[i] (1 - p[j])",
-                    "The 1 is in the line of output j only. The other outputs have −p[j].",
-                ),
+                ("sum_i g[i] (1 - p[j])", _FIRST + " The other outputs have −p[j]."),
+                ("sum_i g[i] - p[j]", _FIRST),
+                ("sum_i g[i] - p[j] g[j]", _FIRST),
+                ("1 - p[j] sum_i g[i]", "Output j contributes g[j] · (1 − p[j])."),
+                ("1 - p[j]", "Multiply by the upstream gradients, and sum the paths."),
+                ("1 - 2 p[j]", "Multiply by the upstream gradients, and sum the paths."),
+                ("p[j] g[j]", "Use the two lines above: 1 − p[j] and −p[j]."),
+                ("sum_i (g[i] - p[j])", "Multiply by the upstream gradients."),
+                ("g[j] (1 - p[j]) + p[j] sum_i g[i]", "The other outputs contribute −p[j] g[i]."),
+                ("g[j] - sum_i p[i]", "Output i contributes −p[j] g[i]."),
                 (
                     "p[j] (g[j] - sum_i g[i] p[i])",
                     "That is the rule of softmax. Here −p does not depend on i.",
@@ -354,8 +375,8 @@ WHOLE = (
 LOST = "An axis is lost, so the sums do not line up with their rows. keepdims=True keeps the axis."
 COLUMNS = "You sum down the columns. The rows are the batch: sum along each row, axis=-1."
 WITHOUT_INDICES = (
-    "A rule computes whole arrays, without indices: p_j is z in the rule of softmax and np.exp(z) in that of "
-    "log_softmax, g_j is g, and Σ is np.sum(…, axis=axis, keepdims=True)."
+    "A rule computes whole arrays, without indices: p_j is {}, g_j is g, and Σ is "
+    "np.sum(…, axis=axis, keepdims=True)."
 )
 MEAN = (
     "You divide by the number of rows. z is not a mean over the rows: each row has its own output."
@@ -430,7 +451,7 @@ WRONG_SOFTMAX = [
             lambda g, z, x: z * (g - np.dot(g, z)),
         )
     ),
-    *((_undefined(name), WITHOUT_INDICES) for name in "ij"),
+    *((_undefined(name), WITHOUT_INDICES.format("z")) for name in "ij"),
     (
         lambda g, z, x: P * (g - np.sum(g * P, axis=-1, keepdims=True)),
         "Your rule uses p = [0.7, 0.2, 0.1], or its J, from the cells above for every row. Each row has its own p: the output z.",
@@ -449,7 +470,7 @@ WRONG_SOFTMAX = [
     ),
     (
         lambda g, z, x: _softmax(g, np.exp(z), x),
-        "z is already p and needs no exp. Only in log_softmax is z = log p.",
+        "z is already p, so it needs no exp.",
     ),
     (
         lambda g, z, x: (np.diag(z) - np.outer(z, z)) @ g,
@@ -462,11 +483,11 @@ WRONG_SOFTMAX = [
     (lambda g, z, x: z * (g - np.sum(g * z, axis=0, keepdims=True)), COLUMNS),
     (
         lambda g, z, x: g - np.exp(z) * np.sum(g, axis=-1, keepdims=True),
-        "That is the rule of log_softmax. The rule of softmax comes first, and there z is p.",
+        "z is already p, so it needs no exp. And p multiplies everything in the parentheses: p · (g − Σ g·p).",
     ),
     (
         lambda g, z, x: g - z * np.sum(g, axis=-1, keepdims=True),
-        "That is the rule of log_softmax, with z as p. In the rule of softmax, p multiplies g too, and the sum is that of g · p.",
+        "p multiplies everything in the parentheses, g too, and the sum is that of g · p.",
     ),
     (
         lambda g, z, x: _softmax(g, z, x) / len(g),
@@ -587,7 +608,7 @@ WRONG_LOG = [
         lambda g, z, x: g / z - np.sum(g, axis=-1, keepdims=True),
         "z is already log p, so no 1/z is needed: the direct path contributes g, and the sum is multiplied by p.",
     ),
-    *((_undefined(name), WITHOUT_INDICES) for name in "ij"),
+    *((_undefined(name), WITHOUT_INDICES.format("np.exp(z)")) for name in "ij"),
     (lambda g, z, x: g - np.exp(z) * np.sum(g), WHOLE),
     (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=-1), LOST),
     (lambda g, z, x: g - np.exp(z) * np.sum(g, axis=0), COLUMNS),
@@ -606,128 +627,156 @@ def _overflown(got, expected):
     )
 
 
+def _expect_rule_of_softmax(rule, row, z, g, gives, hints):
+    """Check `rule` for x of the row `row`, softmax or log_softmax, on rows, batches and logits of ±1000.
+
+    `z` is the output in the first example, where the logits are X, `g` is its upstream gradient, and
+    `gives` is the gradient of X.
+    """
+    expect_call(
+        rule,
+        np.array(g, float),
+        z,
+        X,
+        gives=np.array(gives),
+        hints=hints,
+        tried=f"the rule for x of {row.name}, with g = {g}, where p = {ROWS.tolist()}",
+    )
+
+    def build(d):
+        x = d(*d.shape(2, 2, 3))
+        named = (
+            Named() if d.round % 5 == 4 else Named(axis=d.choice(-1, -1, *range(-x.ndim, x.ndim)))
+        )
+        return d.g(*x.shape), row.function(x, **named), x, named
+
+    two, g = np.random.default_rng(0).normal(size=(2, 2, 3, 4)).round(2)
+    examples = [
+        (g, row.function(two, **named), two, named)
+        for named in (Named(axis=-1), Named(), *(Named(axis=axis) for axis in range(-3, 3)))
+    ]
+    expect_over(
+        rule,
+        row.rules[0],
+        build,
+        first=examples,
+        tried=lambda g, z, x, named: (
+            f"the rule for x of {row.name}, a batch of shape {x.shape}, with "
+            + (f"axis={named['axis']}" if named else "axis left out")
+        ),
+        hints=[
+            *hints,
+            *of_rule(row, inputs=[(np.array([[0.5, -1.0, 2.0], [0.0, 0.0, 3.0]]),)]),
+            (
+                lambda g, z, x, axis=-1: row.rules[0](g, z, x, axis=1),
+                "That sums along axis 1 at every call. Sum along the axis that is passed: axis=axis.",
+            ),
+            (
+                lambda g, z, x, axis=-1: row.rules[0](g, z, x),
+                "axis is passed to the rule, and here it is not −1. Sum along axis.",
+            ),
+            (
+                lambda g, z, x, axis=1: row.rules[0](g, z, x, axis=axis),
+                "If axis is left out it is −1, and −1 is the last axis, however many there are: write axis=-1 before the colon.",
+            ),
+            (
+                lambda g, z, x, axis=-1: row.rules[0](g, z, x, axis=1 if axis == -1 else axis),
+                "That sums along axis 1. −1 is the last axis, however many there are: pass axis on unchanged.",
+            ),
+        ],
+    )
+    large = np.array([[1000.0, 0.0, -1000.0], [-1000.0, -1001.0, -1000.0], [1000.0, 980.0, 999.0]])
+    g = np.array(
+        [[0.5, 1, -2], [1, -0.25, 2], [0.5, -1e9, 1]]
+    )  # as the backward pass of a log returns where p is small
+    z = row.function(large)
+    with np.errstate(all="ignore"):
+        expect_call(
+            rule,
+            g,
+            z,
+            large,
+            gives=row.rules[0](g, z, large),
+            hints=[_overflown],
+            tried=f"the rule for x of {row.name} at logits of ±1000",
+        )
+
+
+X = np.log([[7.0, 2.0, 1.0], [2.0, 1.0, 1.0]])
+ROWS = np.array([[0.7, 0.2, 0.1], [0.5, 0.25, 0.25]])  # softmax of X
+
+
 @exercise(
     "10.normalise",
-    minutes=10,
+    minutes=6,
     difficulty="medium",
     importance=3,
     question="""
-        Write both rules. g, z and x have the same shape: (N, C), for N rows of C classes, or a shape with more axes. `z` is
-        the output: p for softmax, log p for log_softmax. Sum along `axis`: −1 is the last axis,
-        so you sum each row.""",
+        Write the rule of softmax. g, z and x have the same shape: (N, C), for N rows of C classes, or a shape with more axes.
+        `z` is the output, p. Sum along `axis`: −1 is the last axis, so you sum each row.""",
     stub="""
-        softmax_x = lambda g, z, x, axis=-1: ...
-        log_softmax_x = lambda g, z, x, axis=-1: ...""",
+        softmax_x = lambda g, z, x, axis=-1: ...""",
     hints=[
-        "The first rule is the boxed formula for softmax, with z in place of p. The sum is `np.sum(…, axis=axis, keepdims=True)`; "
+        "The rule is the boxed formula, with z in place of p. The sum is `np.sum(…, axis=axis, keepdims=True)`; "
         "keepdims lines each sum up with its row.",
-        "The gradient is $g_j - p_j \\sum_i g_i$. In the second rule p is `np.exp(z)`.",
         (
             "Help: operands could not be broadcast",
             "The array of row sums has shape (N,). With `keepdims=True` it has shape (N, 1).",
         ),
     ],
     solution="""
-        softmax_x = lambda g, z, x, axis=-1: z * (g - np.sum(g * z, axis=axis, keepdims=True))
-        log_softmax_x = lambda g, z, x, axis=-1: g - np.exp(z) * np.sum(g, axis=axis, keepdims=True)""",
-    explained="Neither rule uses x: the output z is enough.",
-    why="Two lines replace N Jacobians of shape (C, C).",
+        softmax_x = lambda g, z, x, axis=-1: z * (g - np.sum(g * z, axis=axis, keepdims=True))""",
+    explained="The rule does not use x: the output z is enough.",
+    why="One line replaces N Jacobians of shape (C, C).",
 )
 def normalise(answer):
-    if any(map(is_stub, answer)):
+    if is_stub(answer):
         raise NotYet
-    to_x, to_log_x = answer
-    x = np.log([[7.0, 2.0, 1.0], [2.0, 1.0, 1.0]])
-    p = np.array([[0.7, 0.2, 0.1], [0.5, 0.25, 0.25]])
-    for rule, row, z, g, gives, hints in [
-        (
-            to_x,
-            ag.softmax,
-            p,
-            [[1, 0, 0], [0, 1, 0]],
-            [[0.21, -0.14, -0.07], [-0.125, 0.1875, -0.0625]],
-            WRONG_SOFTMAX,
-        ),
-        (
-            to_log_x,
-            ag.log_softmax,
-            np.log(p),
-            [[1, 2, 0], [0, 1, 0]],
-            [[-1.1, 1.4, -0.3], [-0.5, 0.75, -0.25]],
-            WRONG_LOG,
-        ),
-    ]:
-        expect_call(
-            rule,
-            np.array(g, float),
-            z,
-            x,
-            gives=np.array(gives),
-            hints=hints,
-            tried=f"the rule for x of {row.name}, with g = {g}, where p = {p.tolist()}",
-        )
+    _expect_rule_of_softmax(
+        answer,
+        ag.softmax,
+        ROWS,
+        g=[[1, 0, 0], [0, 1, 0]],
+        gives=[[0.21, -0.14, -0.07], [-0.125, 0.1875, -0.0625]],
+        hints=WRONG_SOFTMAX,
+    )
 
-        def build(d, row=row):
-            x = d(*d.shape(2, 2, 3))
-            named = (
-                Named()
-                if d.round % 5 == 4
-                else Named(axis=d.choice(-1, -1, *range(-x.ndim, x.ndim)))
-            )
-            return d.g(*x.shape), row.function(x, **named), x, named
 
-        two, g = np.random.default_rng(0).normal(size=(2, 2, 3, 4)).round(2)
-        examples = [
-            (g, row.function(two, **named), two, named)
-            for named in (Named(axis=-1), Named(), *(Named(axis=axis) for axis in range(-3, 3)))
-        ]
-        expect_over(
-            rule,
-            row.rules[0],
-            build,
-            first=examples,
-            tried=lambda g, z, x, named, row=row: (
-                f"the rule for x of {row.name}, a batch of shape {x.shape}, with "
-                + (f"axis={named['axis']}" if named else "axis left out")
-            ),
-            hints=[
-                *hints,
-                *of_rule(row, inputs=[(np.array([[0.5, -1.0, 2.0], [0.0, 0.0, 3.0]]),)]),
-                (
-                    lambda g, z, x, axis=-1: row.rules[0](g, z, x, axis=1),
-                    "That sums along axis 1 at every call. Sum along the axis that is passed: axis=axis.",
-                ),
-                (
-                    lambda g, z, x, axis=-1: row.rules[0](g, z, x),
-                    "axis is passed to the rule, and here it is not −1. Sum along axis.",
-                ),
-                (
-                    lambda g, z, x, axis=1: row.rules[0](g, z, x, axis=axis),
-                    "If axis is left out it is −1, and −1 is the last axis, however many there are: write axis=-1 before the colon.",
-                ),
-                (
-                    lambda g, z, x, axis=-1: row.rules[0](g, z, x, axis=1 if axis == -1 else axis),
-                    "That sums along axis 1. −1 is the last axis, however many there are: pass axis on unchanged.",
-                ),
-            ],
-        )
-        large = np.array(
-            [[1000.0, 0.0, -1000.0], [-1000.0, -1001.0, -1000.0], [1000.0, 980.0, 999.0]]
-        )
-        g = np.array(
-            [[0.5, 1, -2], [1, -0.25, 2], [0.5, -1e9, 1]]
-        )  # as the backward pass of a log returns where p is small
-        z = row.function(large)
-        with np.errstate(all="ignore"):
-            expect_call(
-                rule,
-                g,
-                z,
-                large,
-                gives=row.rules[0](g, z, large),
-                hints=[_overflown],
-                tried=f"the rule for x of {row.name} at logits of ±1000",
-            )
+# --- 10.logarithm ---------------------------------------------------------------------------------------------------------
+
+
+@exercise(
+    "10.logarithm",
+    minutes=3,
+    difficulty="easy",
+    importance=3,
+    question="""
+        Write the rule of log_softmax, for the same shapes. Now `z` is log p. Sum along `axis` again.""",
+    stub="""
+        log_softmax_x = lambda g, z, x, axis=-1: ...""",
+    hints=[
+        "The gradient is $g_j - p_j \\sum_i g_i$. How do you get p from z = log p?",
+        (
+            "Help: operands could not be broadcast",
+            "The array of row sums has shape (N,). With `keepdims=True` it has shape (N, 1).",
+        ),
+    ],
+    solution="""
+        log_softmax_x = lambda g, z, x, axis=-1: g - np.exp(z) * np.sum(g, axis=axis, keepdims=True)""",
+    explained="Here p is `np.exp(z)`. The rule does not use x: the output z is enough.",
+    why="The sum over the classes is taken once for each row, and no Jacobian is built.",
+)
+def logarithm(answer):
+    if is_stub(answer):
+        raise NotYet
+    _expect_rule_of_softmax(
+        answer,
+        ag.log_softmax,
+        np.log(ROWS),
+        g=[[1, 2, 0], [0, 1, 0]],
+        gives=[[-1.1, 1.4, -0.3], [-0.5, 0.75, -0.25]],
+        hints=WRONG_LOG,
+    )
 
 
 # --- 10.loss --------------------------------------------------------------------------------------------------------------
@@ -749,7 +798,7 @@ PASSED = "A rule can use only its arguments: N is len(target), C is x.shape[-1],
 
 @exercise(
     "10.loss",
-    minutes=6,
+    minutes=5,
     difficulty="medium",
     importance=3,
     question="""
@@ -766,7 +815,7 @@ PASSED = "A rule can use only its arguments: N is len(target), C is x.shape[-1],
         (
             "Help: onehot, N or C is not defined",
             "A rule can use only its arguments: N is `len(target)`, C is `x.shape[-1]`, "
-            "and onehot is the comparison above.",
+            "and onehot is `np.arange(C) == target[:, None]`.",
         ),
         (
             "Help: operands could not be broadcast",

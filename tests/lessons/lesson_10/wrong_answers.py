@@ -64,42 +64,62 @@ J = np.diag(P) - np.outer(P, P)  # the global variable J of the notebook
 cases(
     "10.normalise",
     wrong=[
-        *(((wrong, _log_softmax), own(hint)) for wrong, hint in WRONG_SOFTMAX),
-        *(((_softmax, wrong), own(hint)) for wrong, hint in WRONG_LOG),
+        *((wrong, own(hint)) for wrong, hint in WRONG_SOFTMAX),
+        (_log_softmax, "own: z is already p, so it needs no exp. And p multiplies everything"),
         (
-            (_log_softmax, _softmax),
-            "own: That is the rule of log_softmax. Here z is p itself: the rule of softmax comes first",
-        ),
-        *(
-            ((wrong, _log_softmax), f"own: {hint}")
-            for wrong, hint in [
-                (
-                    lambda g, z, x, axis=-1: J.T @ g,
-                    "@ and np.dot are matrix products, and the J above",
-                ),
-                (lambda g, z, x, axis=-1: g @ J, "Your rule uses p = [0.7, 0.2, 0.1], or its J"),
-                (
-                    lambda g, z, x, axis=-1: (J @ g.T).T,
-                    "Your rule uses p = [0.7, 0.2, 0.1], or its J",
-                ),
-            ]
+            lambda g, z, x, axis=-1: J.T @ g,
+            "own: @ and np.dot are matrix products, and the J above",
         ),
         (
-            (lambda g, z, x, axis=-1: g - z * np.sum(g, axis=axis, keepdims=True), _softmax),
-            "own: That is the rule of log_softmax, with z as p",
+            lambda g, z, x, axis=-1: g @ J,
+            "own: Your rule uses p = [0.7, 0.2, 0.1], or its J",
         ),
-        edit("np.exp(z) * np", "np.exp(z) / len(g) * np", "own: You divide by the number of rows"),
+        (
+            lambda g, z, x, axis=-1: (J @ g.T).T,
+            "own: Your rule uses p = [0.7, 0.2, 0.1], or its J",
+        ),
+        (
+            lambda g, z, x, axis=-1: g - z * np.sum(g, axis=axis, keepdims=True),
+            "own: p multiplies everything in the parentheses, g too",
+        ),
         edit("z * (g", "z / len(g) * (g", "own: You divide by the number of rows"),
-        edit(
-            "g - np.exp(z) * np.sum(g",
-            "g * np.exp(z) - np.exp(z) ** 2 * np.sum(g",
-            "own: Only the sum is multiplied by p",
-        ),
         edit("z * (g", "(z > 1e-8) * z * (g", "first entry | ±1000"),
         edit(
             "g * z, axis=axis, keepdims=True",
             "g * z[:1], axis=axis",
             "own: An axis is lost, so the numbers do not stand beside their rows. keepdims=True keeps the axis",
+        ),
+        (
+            lambda g, z, x, axis=-1: _softmax(g, z, x, axis % 2 if axis > 0 else axis),
+            "first entry | with axis=2",
+        ),
+        (lambda g, z, x, axis=-1: _softmax(g, _afresh(x, axis), x, axis), "own: in z already"),
+        (lambda g, z, x, axis=-1: _softmax(g, z, x), "own: axis is passed"),
+        edit("g * z, axis=axis", "g * z, axis=abs(axis)", "first entry | axis="),
+        (lambda g, z, x, axis=1: _softmax(g, z, x, axis), "own: −1 is the last"),
+    ],
+    accepted=[
+        edit(
+            "z * (g - np.sum(g * z, axis=axis, keepdims=True))",
+            "g * z - z * np.expand_dims(np.sum(g * z, axis), axis)",
+        ),
+        edit("np.sum(g * z, axis=axis, keepdims=True)", "(g * z).sum(axis=axis, keepdims=True)"),
+        edit(
+            "z * (g - np.sum(g * z, axis=axis, keepdims=True))",
+            "ag.vjp(lambda x: ag.softmax(x, axis=axis), x)[1](g)[0]",
+        ),
+    ],
+)
+
+cases(
+    "10.logarithm",
+    wrong=[
+        *((wrong, own(hint)) for wrong, hint in WRONG_LOG),
+        edit("np.exp(z) * np", "np.exp(z) / len(g) * np", "own: You divide by the number of rows"),
+        edit(
+            "g - np.exp(z) * np.sum(g",
+            "g * np.exp(z) - np.exp(z) ** 2 * np.sum(g",
+            "own: Only the sum is multiplied by p",
         ),
         edit(
             "np.exp(z) * np.sum(g, axis=axis, keepdims=True)",
@@ -107,50 +127,24 @@ cases(
             "own: That is g − 1, since p adds up to 1. What is summed is g, and p multiplies the sum from outside",
         ),
         (
-            (
-                lambda g, z, x, axis=-1: _softmax(g, z, x, axis % 2 if axis > 0 else axis),
-                _log_softmax,
-            ),
-            "first entry | with axis=2",
-        ),
-        (
-            (lambda g, z, x, axis=-1: _softmax(g, _afresh(x, axis), x, axis), _log_softmax),
+            lambda g, z, x, axis=-1: _softmax(g / np.exp(z), np.exp(z), x, axis),
             "own: in z already",
         ),
         (
-            (_softmax, lambda g, z, x, axis=-1: _softmax(g / np.exp(z), np.exp(z), x, axis)),
+            lambda g, z, x, axis=-1: g - _afresh(x, axis) * np.sum(g, axis=axis, keepdims=True),
             "own: in z already",
         ),
-        (
-            (
-                _softmax,
-                lambda g, z, x, axis=-1: g - _afresh(x, axis) * np.sum(g, axis=axis, keepdims=True),
-            ),
-            "own: in z already",
-        ),
-        ((_softmax, lambda g, z, x, axis=-1: _log_softmax(g, z, x)), "own: axis is passed"),
-        ((lambda g, z, x, axis=-1: _softmax(g, z, x), _log_softmax), "own: axis is passed"),
-        edit("g * z, axis=axis", "g * z, axis=abs(axis)", "first entry | axis="),
+        (lambda g, z, x, axis=-1: _log_softmax(g, z, x), "own: axis is passed"),
         edit("np.sum(g, axis=axis", "np.sum(g, axis=abs(axis)", "first entry | axis="),
-        ((lambda g, z, x, axis=1: _softmax(g, z, x, axis), _log_softmax), "own: −1 is the last"),
-        ((_softmax, lambda g, z, x, axis=1: _log_softmax(g, z, x, axis)), "own: −1 is the last"),
+        (lambda g, z, x, axis=1: _log_softmax(g, z, x, axis), "own: −1 is the last"),
     ],
     accepted=[
+        edit("np.exp(z)", "ag.softmax(x, axis=axis)"),
         edit(
-            "z * (g - np.sum(g * z, axis=axis, keepdims=True))",
-            "g * z - z * np.expand_dims(np.sum(g * z, axis), axis)",
-            "np.exp(z)",
-            "ag.softmax(x, axis=axis)",
-        ),
-        edit(
-            "np.sum(g * z, axis=axis, keepdims=True)",
-            "(g * z).sum(axis=axis, keepdims=True)",
             "np.exp(z) * np.sum(g, axis=axis, keepdims=True)",
             "np.exp(z) * np.mean(g, axis=axis, keepdims=True) * g.shape[axis]",
         ),
         edit(
-            "z * (g - np.sum(g * z, axis=axis, keepdims=True))",
-            "ag.vjp(lambda x: ag.softmax(x, axis=axis), x)[1](g)[0]",
             "g - np.exp(z) * np.sum(g, axis=axis, keepdims=True)",
             "ag.vjp(lambda x: ag.log_softmax(x, axis=axis), x)[1](g)[0]",
         ),
