@@ -1,23 +1,26 @@
-"""Draw the pictures of lesson 22: a weight of one bit, and the forward and backward loop of a fixed point."""
+"""Draw the pictures of lesson 22: a weight of one bit, a closed path, and the two loops of a fixed point."""
 
 import numpy as np
+
+import autograd_lib as ag
 
 from ...drawing import style
 from ...drawing.axes import Axes, ticks
 from ...drawing.formatting import counted, number
 from ...drawing.picture import Picture, beside, svg
 
-HIGHEST = 1.5  # of w, in the picture of the votes
+HIGHEST = 1.1  # of w, which stays within 2·lr of 0 if it does not diverge
+FARTHEST = 1.5  # of the target
 TURN = 2 * np.pi
 
 
-def votes(w, q, target, lr):
+def votes(w, target, lr):
     """Draw the weight w at every step, and below it the bit q that replaces it in the network.
 
-    The mean of q so far is drawn as well. `w` and `q` have shape (steps,). `target` is the
-    number that the mean of q should reach, and `lr` is the learning rate.
+    The mean of q so far is drawn as well. `w` has shape (steps,). `target` is the number that the
+    mean of q should reach, and `lr` is the learning rate.
     """
-    steps = len(w)
+    steps, q = len(w), np.where(w >= 0, 1, -1)
     mean = np.cumsum(q) / np.arange(1, steps + 1)
     said = f"q is +1 in {np.sum(q > 0)} of {steps} steps: its mean is {number(round(mean[-1], 3))}"
     above = Axes((58, 36, 418, 150), (0, steps), (-HIGHEST, HIGHEST))
@@ -36,8 +39,8 @@ def votes(w, q, target, lr):
             halo=True,
         )
 
-    below = Axes((58, 250, 418, 170), (0, steps), (-HIGHEST, HIGHEST))
-    below.frame(ticks(0, steps, 10), ticks(-HIGHEST, HIGHEST, 6), "steps", said)
+    below = Axes((58, 250, 418, 170), (0, steps), (-FARTHEST, FARTHEST))
+    below.frame(ticks(0, steps, 10), ticks(-FARTHEST, FARTHEST, 6), "steps", said)
     below.line([0, steps], [target] * 2, style.INK, 1.4, "7 4")
     below.words(483, below.at(0, target)[1] + 5, "target", style.INK, "start", 13, halo=True)
     for bit, fill in [(1, style.VALUE), (-1, style.PAPER)]:
@@ -58,6 +61,119 @@ def votes(w, q, target, lr):
         rests = f"w stays between {number(min(w))} and {number(max(w))}"
     text = "\n".join([f"target {number(target)}, lr = {number(lr)}: {said}", rests])
     return Picture(svg("0 0 560 466", "".join(above.parts + below.parts), text), text)
+
+
+def closed_path(loss, corners, parts):
+    """Draw the field of gradients that the engine returns for a loss, and the sum of ⟨g, part⟩ along a path.
+
+    Each leg of the path is cut into four parts. The last leg leads back to the first corner.
+    Beside the field are the sum over the first `parts` parts, with g at the middle of each, and the
+    amount by which the loss itself has risen.
+
+    Parameters
+    ----------
+    loss : callable
+        Takes a Tensor of two weights and returns a Tensor. It may jump at the ends of a part.
+    corners : array of shape (n, 2)
+        The corners of the path, between −1.5 and 1.5 (w₁) and between 0.5 and 2.5 (w₂).
+    parts : int
+        The number of parts walked so far, from 0 to 4·n.
+    """
+    field, every = ag.grad(loss), 4 * len(corners)
+    legs = np.roll(corners, -1, axis=0) - corners
+    places = [corner + leg * k / 4 for corner, leg in zip(corners, legs) for k in range(4)] + [
+        corners[0]
+    ]
+    places = np.array(places)
+    steps, middles = np.diff(places, axis=0), (places[1:] + places[:-1]) / 2
+    terms = [float(np.sum(field(middle) * step)) for middle, step in zip(middles, steps)]
+    sums = np.concatenate([[0.0], np.cumsum(terms)])
+    # A jump at the end of a part is drawn as a vertical line, because each part has heights of its own.
+    ends = np.stack([middles - 0.4999999 * steps, middles + 0.4999999 * steps], axis=1)
+    heights = np.array([[float(loss(ag.Tensor(w)).data) for w in pair] for pair in ends])
+    rises = heights - heights[0, 0]
+    total = round(float(sums[parts]), 6)
+    risen = round(float(rises[parts - 1, 1]), 6) if parts else 0.0
+
+    plane = Axes((44, 34, 270, 180), (-1.5, 1.5), (0.5, 2.5))
+    plane.frame(
+        [(x, number(x)) for x in (-1, 0, 1)],
+        [(y, number(y)) for y in (1, 2)],
+        "w₁",
+        "Arrows: g (bold: in the sum so far)",
+    )
+    plane.words(16, plane.at(0, 1.5)[1] + 4, "w₂", size=13)
+    grid = [(x, y) for x in np.arange(-1.25, 1.5, 0.5) for y in np.arange(0.75, 2.5, 0.5)]
+    _arrows(plane, grid, field, 1)
+    plane.line(*places.T, style.LINE, 1.2)
+    plane.line(*places[: parts + 1].T, style.INK, 2)
+    _arrows(plane, middles[:parts], field, 2.2)
+    plane.words(*np.add(plane.at(*places[0]), (-9, 4)), "start", style.INK, "end", 13, halo=True)
+    (x, y), tip = plane.at(*(corners[0] + legs[0] / 2)), legs[0] / np.abs(legs[0]).max() * [6, -6]
+    plane.parts.append(
+        f'<path d="M{x - tip[0] - tip[1]:.1f} {y - tip[1] + tip[0]:.1f}L{x:.1f} {y:.1f}'
+        f'L{x - tip[0] + tip[1]:.1f} {y - tip[1] - tip[0]:.1f}" fill="none" stroke="{style.INK}" stroke-width="1.6"/>'
+    )
+    plane.dot(*places[parts], style.INK, style.INK)
+
+    plot = Axes((44, 34, 284, 180), (0, every), (-2.5, 3.5))
+    plot.frame(
+        [(k, str(k)) for k in range(0, every + 1, 4)],
+        [(y, number(y)) for y in range(-2, 4)],
+        "parts walked (each leg has 4)",
+        f"Sum so far: {number(total)}; the loss has risen by {number(risen)}",
+    )
+    plot.line(
+        np.repeat(np.arange(every + 1), 2)[1:-1][: 2 * parts], rises[:parts].ravel(), style.VALUE, 2
+    )
+    plot.line(range(parts + 1), sums[: parts + 1], style.GRADIENT, 2.6, "6 4")
+    plot.dot(parts, risen, style.VALUE, style.VALUE, size=4)
+    plot.dot(parts, total, style.GRADIENT, size=5)
+    plot.key(44, 284, "sum of ⟨g, part⟩", style.GRADIENT, 2.6, "6 4")
+    plot.key(206, 284, "rise of the loss", style.VALUE, 2)
+
+    where = (
+        "back at the start" if parts == every else f"at ({', '.join(map(number, places[parts]))})"
+    )
+    lines = [
+        f"after {counted(parts, 'part')}, {where}: the sum is {number(total)}, and the loss has risen by {number(risen)}"
+    ]
+    if parts:
+        g, step = (
+            f"({', '.join(number(round(float(x), 4)) for x in pair)})"
+            for pair in (field(middles[parts - 1]), steps[parts - 1])
+        )
+        last = f"⟨{g}, {step}⟩ = {number(round(terms[parts - 1], 6))}"
+        plane.words(44, 284, f"last: {last}", anchor="start", size=13)
+        lines.append(f"the last part adds ⟨g, part⟩ = {last}")
+    text = "\n".join(lines)
+    return Picture(
+        beside(
+            svg("0 0 330 296", "".join(plane.parts), lines[-1]),
+            svg("0 0 340 296", "".join(plot.parts), lines[0]),
+        ),
+        text,
+        says_all=True,
+    )
+
+
+def _arrows(plot, places, field, width):
+    """Draw the vectors of a field, each centred at its place. A vector of length 1 is 0.15 long.
+
+    `width` is the width of the lines in px.
+    """
+    path = ""
+    for place in places:
+        half = 0.075 * field(np.asarray(place))
+        (x, y), (u, v) = plot.at(*(place - half)), plot.at(*(place + half))
+        ax, ay = np.array([u - x, v - y]) / np.hypot(u - x, v - y) * (4 + width)
+        path += (
+            f"M{x:.1f} {y:.1f}L{u:.1f} {v:.1f}M{u - ax - ay / 2:.1f} {v - ay + ax / 2:.1f}"
+            f"L{u:.1f} {v:.1f}L{u - ax + ay / 2:.1f} {v - ay - ax / 2:.1f}"
+        )
+    plot.parts.append(
+        f'<path d="{path}" fill="none" stroke="{style.GRADIENT}" stroke-width="{width}"/>'
+    )
 
 
 def cobweb(f, slope, z, rounds, start):
@@ -87,7 +203,7 @@ def cobweb(f, slope, z, rounds, start):
     plot.frame(
         ticks(0, TURN, 7),
         ticks(0, TURN, 7),
-        "z  (circle: the fixed point)",
+        f"z (at the circle, f has slope J = {number(round(J, 2))})",
         f"z, {after}: off by {number(there)}",
     )
     zs = np.linspace(0, TURN, 121)

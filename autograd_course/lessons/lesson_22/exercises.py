@@ -4,7 +4,7 @@ import numpy as np
 
 import autograd_lib as ag
 
-from ...grading import NotYet, Wrong, brief, edit, exercise, expect_over, is_stub
+from ...grading import NotYet, Wrong, brief, edit, exercise, expect_over, has_blank, is_stub
 from ...grading.causes import Cause
 from ...grading.inputs import value_and_vjp
 from ...grading.mistakes import in_place, printed
@@ -437,20 +437,24 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
 
 @exercise(
     "22.round_trip",
-    minutes=5,
-    difficulty="medium",
+    minutes=3,
+    difficulty="easy",
     importance=1,
     question="""
-        Write `round_trip(field, corners, steps)`. `field(w)` is a vector at the point w, such as a gradient. `corners` is an
-        array with one corner in each row. A leg leads from each corner to the next, and the last leg leads back to the first
-        corner. Cut each leg into `steps` equal parts. Add up ⟨field, part⟩ over all parts, with the field at the middle of each
-        part.""",
+        Compute this sum for any closed path. `field(w)` is a vector at the point w, such as g. The loop goes through the legs, from
+        each row of `corners` to the next, and from the last to the first. Cut each leg into `steps` equal parts, and add up
+        ⟨field, part⟩, with the field at the middle of each part. Fill in the two blanks.""",
     stub="""
         def round_trip(field, corners, steps):
-            ...""",
+            total = 0.0
+            for start, end in zip(corners, np.roll(corners, -1, axis=0)):
+                part = ...
+                for k in range(steps):
+                    total += ...
+            return total""",
     hints=[
-        "`zip(corners, np.roll(corners, -1, axis=0))` gives the start and the end of every leg.",
-        "A part is (end − start) / steps. The middle of part k is start + (k + 0.5)·part.",
+        "A part is a vector, (end − start) / steps. `np.sum(a * b)` is ⟨a, b⟩.",
+        "The middle of part k is start + (k + 0.5)·part.",
         (
             "Help: it is right only for a square",
             "A part has a length and a direction: ⟨field, part⟩ is `np.sum(field(…) * part)`.",
@@ -709,6 +713,8 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
     ],
 )
 def round_trip(answer):
+    if has_blank(answer):
+        raise NotYet
     triangle = np.array([[0.3, 0.2], [2.0, 0.5], [0.5, 1.5]])
     rectangle = np.array([[-1.0, 1.0], [1.5, 1.0], [1.5, 2.0], [-1.0, 2.0]])
     expect_over(

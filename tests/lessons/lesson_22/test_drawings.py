@@ -1,16 +1,16 @@
-"""Lesson 22's pictures: a weight that votes, and the two loops of a fixed point."""
+"""Lesson 22's pictures: a weight that votes, a closed path, and the two loops of a fixed point."""
 
 import re
 
 import numpy as np
 import pytest
 
+import autograd_lib as ag
 from autograd_course.lessons.lesson_22 import drawings as drawn
 
 
 def test_the_votes_are_counted_and_their_mean_is_drawn():
-    q = np.array([1.0, -1.0, 1.0, 1.0])
-    picture = drawn.votes(np.array([0.0, -0.07, 0.06, 0.02]), q, 0.3, 0.1)
+    picture = drawn.votes(np.array([0.0, -0.07, 0.06, 0.02]), 0.3, 0.1)
     assert "q is +1 in 3 of 4 steps: its mean is 0.5" in picture.text
     assert "w stays between −0.07 and 0.06" in picture.text
     filled, hollow = re.findall(r'<path d="((?:M[\d. ]+h5v5h-5z)*)"', picture.html)
@@ -25,9 +25,67 @@ def test_a_weight_that_leaves_says_where_to(w, said):
     way out.
     """
     for target, ws in [(1.2, w), (-1.1, w / 10)]:
-        picture = drawn.votes(ws, np.sign(w + 1e-9 * w[-1]), target, 0.1)
+        picture = drawn.votes(ws, target, 0.1)
         assert "w diverges: at the last of 5 steps it is" in picture.text
         assert (said in picture.html) == (ws is w)
+
+
+PATH = np.array([[-1.0, 1.0], [1.0, 1.0], [1.0, 2.0], [-1.0, 2.0]])
+LOSSES = {
+    "true": lambda w: w[0] * w[1] ** 2,
+    "detached": lambda w: w[0] * w[1].detach(),
+    "a jump": lambda w: ag.where(w[0] > 0, 1.0, -1.0) + w[1],
+}
+
+
+@pytest.mark.parametrize(
+    "loss, parts, total, risen",
+    [
+        ("detached", 0, 0, 0),
+        ("detached", 4, 2, 2),
+        ("detached", 8, 2, 3),
+        ("detached", 16, -2, 0),
+        ("a jump", 4, 0, 2),
+        ("a jump", 16, 0, 0),
+    ],
+)
+def test_the_sum_along_a_path_is_compared_with_the_rise_of_the_loss(loss, parts, total, risen):
+    picture = drawn.closed_path(LOSSES[loss], PATH, parts)
+    where = {0: "(−1, 1)", 4: "(1, 1)", 8: "(1, 2)"}.get(parts)
+    first = picture.text.splitlines()[0].replace("−2", "-2")
+    assert first.startswith(
+        f"after {parts} parts, {'at ' + where if where else 'back at the start'}:"
+    )
+    assert first.endswith(f"the sum is {total}, and the loss has risen by {risen}")
+
+
+def test_a_true_gradient_follows_its_loss_around_the_path():
+    """Catch an arrow that is not taken at the middle of a part: then the two curves differ."""
+    loss = LOSSES["true"]
+    for parts in (1, 4, 6, 8, 13, 16):
+        said = drawn.closed_path(loss, PATH, parts).text.replace("−", "-").splitlines()[0]
+        total, risen = map(float, re.search(r"sum is ([-.\d]+), .* by ([-.\d]+)$", said).groups())
+        assert total == pytest.approx(risen, abs=0.02), parts
+
+
+def test_an_arrow_is_as_long_as_the_gradient_and_points_its_way():
+    fields = [lambda w: 2 * w[0], lambda w: -4 * w[1]]
+    for field, expected in zip(fields, [(27, 0), (0, 54)]):  # px; 90 px are 1 on both axes
+        arrows = re.findall(
+            r'<path d="(M[^"]*)" fill="none" stroke="var\(--gradient',
+            drawn.closed_path(field, PATH, 5).html,
+        )
+        assert [path.count("M") for path in arrows] == [2 * 24, 2 * 5]
+        x, y, u, v = map(float, re.match(r"M(\S+) (\S+)L(\S+?) (\S+?)M", arrows[1]).groups())
+        assert (u - x, v - y) == pytest.approx(expected, abs=0.2)
+
+
+def test_a_jump_of_the_loss_is_a_vertical_line():
+    html = drawn.closed_path(LOSSES["a jump"], PATH, 4).html
+    line = re.search(r'points="([^"]+)" fill="none" stroke="var\(--value', html)[1]
+    xs = [float(point.split(",")[0]) for point in line.split()]
+    ys = [float(point.split(",")[1]) for point in line.split()]
+    assert xs[3] == xs[4] and ys[3] - ys[4] == pytest.approx(60, abs=0.2)  # 2 of 6 units of 180 px
 
 
 def loops(slope, rounds):
@@ -46,6 +104,10 @@ def test_both_loops_are_off_by_the_powers_of_the_slope(slope, rounds):
     assert text[1].endswith(f"off by {there:.4g}") and text[2].endswith(f"off by {back:.4g}")
 
 
+def test_the_slope_at_the_fixed_point_is_shown():
+    assert "(at the circle, f has slope J = −0.5)" in loops(-0.5, 3).html
+
+
 def test_every_round_adds_to_both_pictures():
     lines = [re.findall(r'points="([^"]+)"', loops(-0.5, k).html) for k in (1, 2, 5)]
     assert [way.count(",") for _, _, way, *_ in lines] == [3, 5, 11]
@@ -56,5 +118,5 @@ def test_every_round_adds_to_both_pictures():
 def test_the_texts_name_one_round_and_a_weight_that_does_not_move():
     assert loops(0.5, 1).text.count("after 1 round:") == 2 and "1 rounds" not in loops(0.5, 1).html
     assert loops(0.5, 0).text.count("after 0 rounds:") == 2
-    still = drawn.votes(np.zeros(4), np.ones(4), 1.0, 0.5)
+    still = drawn.votes(np.zeros(4), 1.0, 0.5)
     assert still.text.endswith("w stays at 0")
