@@ -121,7 +121,7 @@ def closed_path(loss, corners, parts):
         [(k, str(k)) for k in range(0, every + 1, 4)],
         [(y, number(y)) for y in range(-2, 4)],
         "parts walked (each leg has 4)",
-        f"Sum so far: {number(total)}; the loss has risen by {number(risen)}",
+        f"Sum: {number(total)}; rise of the loss: {number(risen)}",
     )
     plot.line(
         np.repeat(np.arange(every + 1), 2)[1:-1][: 2 * parts], rises[:parts].ravel(), style.VALUE, 2
