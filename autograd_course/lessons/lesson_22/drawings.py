@@ -144,7 +144,7 @@ def closed_path(loss, corners, parts):
             for pair in (field(middles[parts - 1]), steps[parts - 1])
         )
         last = f"⟨{g}, {step}⟩ = {number(round(terms[parts - 1], 6))}"
-        plane.words(44, 284, f"last: {last}", anchor="start", size=13)
+        plane.words(44, 284, f"last term: {last}", anchor="start", size=13)
         lines.append(f"the last part adds ⟨g, part⟩ = {last}")
     text = "\n".join(lines)
     return Picture(
