@@ -264,3 +264,77 @@ def case(patient, method="as found"):
     or "fixed" for the correct one.
     """
     return lesson_07.case(patient, method, of=array_ward)
+
+
+STEP, TOP, BAR = 88, 82, 310  # px: the height of a step, of the heading, and the longest bar
+
+
+def brackets(inputs):
+    """Draw two ways of multiplying J₁ᵀ J₂ᵀ J₃ᵀ g, for layers of `inputs`, 256, 64 and 10 numbers.
+
+    Each panel has a line for each of the three products: both factors and the result as
+    rectangles, whose sides grow with the square root of the size, and the number of
+    multiplications. The bar at the bottom is proportional to the sum of these numbers.
+    """
+    J1, J2, J3, g = (inputs, 256), (256, 64), (64, 10), (10, 1)
+    one, two = (64, 1), (256, 1)
+    left, whole = (inputs, 64), (inputs, 10)
+    panels = [
+        ("Start at g: J₁ᵀ (J₂ᵀ (J₃ᵀ g))", [(J3, g), (J2, one), (J1, two)]),
+        ("Start at x: ((J₁ᵀ J₂ᵀ) J₃ᵀ) g", [(J1, J2), (left, J3), (whole, g)]),
+    ]
+    names = [
+        ["J₃ᵀ · g", "J₂ᵀ · result", "J₁ᵀ · result"],
+        ["J₁ᵀ · J₂ᵀ", "result · J₃ᵀ", "result · g"],
+    ]
+    costs = [
+        [rows * inner * columns for (rows, inner), (_, columns) in steps] for _, steps in panels
+    ]
+    drawn, lines = [], []
+    for (head, steps), called, cost in zip(panels, names, costs):
+        plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
+        plot.words(14, 24, head, anchor="start")
+        for nth, ((first, second), name, count) in enumerate(zip(steps, called, cost)):
+            y = TOP + STEP * nth
+            (rows, inner), columns = first, second[1]
+            x = 14
+            for shape, sign in [(first, "·"), (second, "="), ((rows, columns), "")]:
+                x = _rectangle(plot, x, y, shape)
+                if sign:
+                    plot.words(x + 11, y + 5, sign)
+                x += 22
+            plot.words(166, y - 6, name, anchor="start", size=13)
+            said = f"{rows} · {inner} · {columns} = {count:,}"
+            plot.words(166, y + 14, said, anchor="start", size=13)
+        y = TOP + STEP * len(steps) - 20
+        total = sum(cost)
+        plot.words(14, y, f"together {total:,} multiplications", anchor="start", size=13)
+        width = BAR * total / max(map(sum, costs))
+        plot.parts.append(
+            f'<rect x="14" y="{y + 10}" width="{width:.1f}" height="12" fill="{style.INK}"/>'
+        )
+        line = f"{head}: {' + '.join(f'{count:,}' for count in cost)} = {total:,} multiplications."
+        lines.append(line)
+        drawn.append(svg(f"0 0 366 {y + 32}", "".join(plot.parts), line))
+    few, many = map(sum, costs)
+    lines.append(f"Starting at x takes {number(many / few, 3)} times as many as starting at g.")
+    return Picture(beside(*drawn), "\n".join(lines))
+
+
+def _rectangle(plot, x, y, shape):
+    """Draw a matrix of this shape as a rectangle, and return its right edge.
+
+    The left edge is at `x`, and the middle at the height `y`. A vector is a dashed line.
+    """
+    high, wide = (2.6 * size**0.5 for size in shape)
+    if shape[1] == 1:
+        plot.parts.append(
+            f'<path d="M{x + 2:.1f} {y - high / 2:.1f}v{high:.1f}" stroke="{style.GRADIENT}" '
+            f'stroke-width="4" stroke-dasharray="5 3"/>'
+        )
+        return x + 4
+    plot.parts.append(
+        f'<rect x="{x:.1f}" y="{y - high / 2:.1f}" width="{wide:.1f}" height="{high:.1f}" '
+        f'stroke="{style.VALUE}" fill="{style.VALUE}" stroke-width="2" fill-opacity="0.15"/>'
+    )
+    return x + wide

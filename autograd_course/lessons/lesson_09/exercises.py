@@ -1,5 +1,7 @@
 """Ask the questions of lesson 09: the gradients of a matrix product, and the array ward of the clinic."""
 
+from functools import partial
+
 import numpy as np
 
 import autograd_lib as ag
@@ -12,8 +14,10 @@ from ...grading import (
     edit,
     exercise,
     expect,
+    expect_call,
     expect_over,
     has_blank,
+    has_placeholder,
     is_stub,
     of_rule,
     returned,
@@ -792,6 +796,296 @@ def batch(answer):
             ),
         ],
     )
+
+
+# --- The chain, and a check of a rule -------------------------------------------------------------------------------------------
+
+
+class _Counted(np.ndarray):
+    """Count the multiplications in products with @ and dot, as numbers in the list `counts`."""
+
+    counts = []
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
+        inputs = [np.asarray(x) for x in inputs]
+        if ufunc is np.matmul:
+            columns = inputs[1].shape[-1] if inputs[1].ndim > 1 else 1
+            self.counts.append(inputs[0].size * columns)
+        return np.asarray(getattr(ufunc, method)(*inputs, **keywords)).view(_Counted)
+
+    def __array_function__(self, function, types, args, keywords):
+        if function is np.dot:
+            return args[0] @ args[1]
+        return super().__array_function__(function, types, args, keywords)
+
+    def dot(self, other):
+        return self @ other
+
+
+def _backpropagate(Js, g):
+    for J in reversed(Js):
+        g = J.T @ g
+    return g
+
+
+def _chain(*sizes):
+    """Return Jacobians for layers of these sizes, and an upstream gradient of the last layer."""
+    rng = np.random.default_rng(0)
+    Js = [rng.integers(-4, 5, (m, n)) / 2 for n, m in zip(sizes, sizes[1:])]
+    return Js, rng.integers(-4, 5, sizes[-1]) / 2
+
+
+NOT_REVERSED = "The loop begins with J_1. But g belongs to the last operation, so begin with the last Jacobian: reversed(Js)."
+NOT_TRANSPOSED = (
+    "J must be transposed: the box has Jᵀ times g. (For a vector g, g @ J.T is J times g.)"
+)
+MATRICES = (
+    "The numbers are right, but you multiply matrices. With the brackets of the box, every product is a matrix times a "
+    "vector: begin with g."
+)
+
+
+@exercise(
+    "09.backpropagate",
+    minutes=2,
+    difficulty="easy",
+    importance=2,
+    question="""
+        Write backpropagation, as in the box, for a list `Js` = [J_1, …, J_n] of any length and a vector g. Place the brackets as the
+        box does: the check counts your multiplications. (`reversed(Js)` goes through a list from its end.)""",
+    stub="""
+        def backpropagate(Js, g):
+            for J in ...:
+                g = ...
+            return g""",
+    hints=[
+        "Which Jacobian is next to g in the box? The loop begins with this one.",
+        "In each step, the new g is the transpose of J times the old g.",
+        (
+            "Help: the shapes do not fit",
+            "J has a row for each output of its operation, and g has an entry for each output. So J.T @ g fits.",
+        ),
+    ],
+    solution="""
+        def backpropagate(Js, g):
+            for J in reversed(Js):
+                g = J.T @ g
+            return g""",
+    explained="After each step, g is the gradient of the value before this operation. `g @ J` is the same vector as `J.T @ g`.",
+    why="This loop is backpropagation along a chain. It never multiplies two matrices.",
+    mistakes=[
+        edit("reversed(Js)", "Js", NOT_REVERSED),
+        edit(
+            "reversed(Js)",
+            "Js.reverse()",
+            "Js.reverse() changes the list and returns None. reversed(Js) returns what the loop needs.",
+        ),
+        edit("J.T @ g", "J @ g", NOT_TRANSPOSED),
+        edit(
+            "reversed(Js)",
+            "Js",
+            "J.T @ g",
+            "J @ g",
+            "That is J_n … J_1 times g: it carries a change of x forward. The box has the transposes, and begins with J_n.",
+        ),
+        edit(
+            "J.T @ g",
+            "g @ J.T",
+            NOT_TRANSPOSED,
+        ),
+        edit("J.T @ g", "J.T * g", "* multiplies entry by entry. The product of matrices is @."),
+        edit(
+            "    return g",
+            "        return g",
+            "Only one Jacobian was used. Is return inside the loop? It belongs after the loop.",
+        ),
+        edit(
+            "reversed(Js)",
+            "reversed(Js[1:])",
+            "The first Jacobian, J_1, is missing.",
+        ),
+        edit("reversed(Js)", "reversed(Js[:-1])", "The last Jacobian, J_n, is missing."),
+        edit(
+            "    for J in reversed(Js):\n        g = J.T @ g\n    return g",
+            "    product = Js[0].T\n    for J in Js[1:]:\n        product = product @ J.T\n    return product @ g",
+            MATRICES,
+        ),
+    ],
+)
+def backpropagate(answer):
+    if has_blank(answer):
+        raise NotYet
+    # squares first: on them, each mistake has a result of its own and not the same error
+    for sizes in [(3, 3, 3, 3), (2, 3, 4), (3, 2), (5, 4, 3, 2), (2, 5, 3, 4, 6)]:
+        Js, g = _chain(*sizes)
+        shapes = ", ".join(str(J.shape) for J in Js)
+        said = f"backpropagate(Js, g), with Js of the shapes {shapes}, and g {g.shape}"
+        expect_call(
+            answer,
+            Js,
+            g,
+            gives=_backpropagate(Js, g),
+            tried=said,
+            hints=backpropagate.mistakes[:-1],
+        )
+    Js, g = _chain(40, 30, 20, 10)
+    _Counted.counts.clear()
+    returned(answer, [J.view(_Counted) for J in Js], g.view(_Counted), tried=said, shown="a vector")
+    fewest, counted = sum(J.size for J in Js), sum(_Counted.counts)
+    if counted > fewest:
+        raise Wrong(
+            "backpropagate(Js, g), for layers of 40, 30, 20 and 10",
+            f"{counted:,} multiplications",
+            f"{fewest:,} multiplications",
+            MATRICES,
+        )
+
+
+BOTH_SIDES = "Compare two numbers: np.sum(u * op(v)) and np.sum(rule(u) * v)."
+NO_BOOLEAN = "Return True or False: np.isclose(p, q) says whether two numbers p and q are equal up to rounding."
+ENTRIES = "The identity is about two numbers: add up the products with np.sum before you compare."
+ROUNDED = "Here the rule is right, but the two sums were rounded differently. Compare them with np.isclose(p, q), not exactly."
+OUTPUT_SHAPE = "u must have the shape of the output, op(v), because rule receives it: rng.normal(size=op(v).shape)."
+CONSTANT = (
+    "Your u is the same number everywhere, and then this wrong rule passes. Draw u at random."
+)
+SAME = "Your u is v itself. Then both sides are ⟨v, Jv⟩ for the wrong rule u ↦ Ju too. Draw a new random u."
+NO_SIGN = "A rule with the wrong sign passes: compare the two numbers themselves, not their absolute values or squares."
+NEVER_FALSE = "This wrong rule passes. " + BOTH_SIDES
+LOOSE = "This rule returns twice the right gradient, and passes: the tolerance is too large. Use np.isclose(p, q)."
+
+
+def _expect_verdict(answer, op, rule, shape, gives, words, hint):
+    """Stop the check unless `is_adjoint` accepts or rejects a rule, as `gives` says.
+
+    `words` describes `op` and `rule`. `hint` takes the last v and u that the learner's function
+    passed to them, and returns the hint for a wrong verdict.
+    """
+    inputs, used = [np.nan], [np.nan]
+    output = np.shape(op(np.zeros(shape)))
+
+    def recorded(u):
+        if np.shape(u) != output:
+            raise Wrong("u, in rule(u)", f"shape {np.shape(u)}", f"shape {output}", OUTPUT_SHAPE)
+        used.append(np.array(u))
+        return rule(u)
+
+    def applied(v):
+        inputs.append(np.array(v))
+        return op(v)
+
+    tried = f"is_adjoint(op, rule, {shape}), with {words}"
+    try:
+        got = returned(answer, applied, recorded, shape, tried=tried, shown=str(gives))
+    except ValueError as error:
+        if "broadcast" not in str(error):
+            raise
+        cause = OUTPUT_SHAPE if len(used) == 1 else BOTH_SIDES
+        raise Wrong(tried, f"ValueError: {error}", str(gives), cause) from None
+    if has_placeholder(got, called=True):
+        raise NotYet
+    if np.size(got) != 1:
+        cause = ENTRIES if np.asarray(got).dtype == bool else NO_BOOLEAN
+    elif not isinstance(got, (bool, np.bool_)):
+        cause = NO_BOOLEAN
+    elif got != gives:
+        cause = hint(inputs[-1], used[-1])
+    else:
+        return
+    raise Wrong(tried, brief(got), str(gives), cause)
+
+
+@exercise(
+    "09.is_adjoint",
+    minutes=4,
+    difficulty="medium",
+    importance=2,
+    question="""
+        Write this check for a linear operation. `op(v)` is Jv, and `rule(u)` should be $J^\\top u$. Return True if the two sides of
+        the identity agree for a random u and v, otherwise False. (`shape` is the shape of the input. `np.isclose(p, q)` compares two numbers
+        up to rounding.)""",
+    stub="""
+        def is_adjoint(op, rule, shape):
+            v = rng.normal(size=shape)
+            u = ...
+            return ...""",
+    hints=[
+        "rule receives u. So u has the shape of the output: op(v).shape.",
+        "The left side is `np.sum(u * op(v))`. In the right side, rule(u) is multiplied by v.",
+        (
+            "Help: a right rule is rejected",
+            "The two sums were rounded differently, so == is too strict. Use np.isclose.",
+        ),
+    ],
+    solution="""
+        def is_adjoint(op, rule, shape):
+            v = rng.normal(size=shape)
+            u = rng.normal(size=op(v).shape)
+            return np.isclose(np.sum(u * op(v)), np.sum(rule(u) * v))""",
+    explained="The function never builds J, and it needs no step size h.",
+    why="One random u and v test all entries of the rule at once, without h and without J.",
+    names=lambda: {"rng": np.random.default_rng(0)},
+    mistakes=[
+        edit("size=op(v).shape", "size=shape", OUTPUT_SHAPE),
+        edit("rng.normal(size=op(v).shape)", "np.ones(op(v).shape)", CONSTANT),
+        edit("rng.normal(size=op(v).shape)", "op(v) * 0 + 1", CONSTANT),
+        edit(
+            "np.isclose(np.sum(u * op(v)), np.sum(rule(u) * v))",
+            "np.sum(u * op(v)) == np.sum(rule(u) * v)",
+            ROUNDED,
+        ),
+        edit(
+            "np.isclose(np.sum(u * op(v)), np.sum(rule(u) * v))",
+            "np.sum(u * op(v)) - np.sum(rule(u) * v)",
+            NO_BOOLEAN,
+        ),
+        edit(
+            "np.isclose(np.sum(u * op(v)), np.sum(rule(u) * v))",
+            "np.isclose(u * op(v), rule(u) * v)",
+            ENTRIES,
+        ),
+        edit(
+            "np.isclose(np.sum(u * op(v)), np.sum(rule(u) * v))",
+            "np.isclose(abs(np.sum(u * op(v))), abs(np.sum(rule(u) * v)))",
+            NO_SIGN,
+        ),
+        edit("rule(u) * v", "u * op(v)", NEVER_FALSE),
+        edit("np.sum(rule(u) * v)", "np.sum(rule(u) * u)", BOTH_SIDES),
+        edit("np.sum(u * op(v))", "np.sum(op(v))", BOTH_SIDES),
+        edit("rule(u) * v))", "rule(u) * v), atol=1)", LOOSE),
+    ],
+)
+def is_adjoint(answer):
+    if has_blank(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+    # large entries, so that a large tolerance does not accept a wrong rule by chance
+    M, S, T = (rng.normal(size=size) for size in [(3, 4), (3, 3), (60, 50)])
+    S = 100 * S
+    R = 100 * np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])  # its rows and columns have equal sums
+
+    def same_or_constant(v, u):
+        return CONSTANT if np.ptp(u) == 0 else SAME if np.array_equal(u, v) else NEVER_FALSE
+
+    both_sides, rounded, loose, never_false, no_sign = (
+        lambda v, u, hint=hint: hint for hint in (BOTH_SIDES, ROUNDED, LOOSE, NEVER_FALSE, NO_SIGN)
+    )
+    many, copies = partial(partial, np.multiply), partial(np.broadcast_to, shape=(4, 3))
+    cases = [  # op, rule, shape of the input, verdict, op and rule in words, hint
+        (np.copy, np.copy, (2, 3), True, "op: v, rule: u", both_sides),
+        (many(100), many(300), (2, 3), False, "op: 100v, rule: 300u", never_false),
+        (many(100), many(-100), (2, 3), False, "op: 100v, rule: −100u", no_sign),
+        (lambda v: v @ M, lambda u: u @ M.T, (2, 3), True, "op: v @ M, rule: u @ M.T", rounded),
+        (lambda v: T @ v, lambda u: T.T @ u, (50, 4), True, "op: T @ v, rule: T.T @ u", rounded),
+        (lambda v: v @ R, lambda u: u @ R, (3,), False, "op: v @ R, rule: u @ R", same_or_constant),
+        (lambda v: v @ S, lambda u: u @ S, (3, 3), False, "op: v @ S, rule: u @ S", never_false),
+        (many(0.1), many(0.2), (2, 3), False, "op: v / 10, rule: u / 5", loose),
+        (copies, partial(np.sum, axis=0), (3,), True, "op: four copies, rule: sum", rounded),
+        (copies, partial(np.mean, axis=0), (3,), False, "op: four copies, rule: mean", never_false),
+    ]
+    for _ in range(3):  # the learner's u and v are random
+        for case in cases:
+            _expect_verdict(answer, *case)
 
 
 # --- The array ward ---------------------------------------------------------------------------------------------------------------

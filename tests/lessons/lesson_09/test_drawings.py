@@ -12,6 +12,7 @@ import autograd_lib as ag
 from autograd_course.drawing import style
 from autograd_course.lessons.lesson_09.array_ward import PATIENTS, Array, Unknown, sheet
 from autograd_course.lessons.lesson_09.drawings import (
+    brackets,
     candidates,
     case,
     entry,
@@ -104,6 +105,37 @@ def test_jacobian_shows_every_number_once():
     assert sorted(lit(drawing, style.VALUE)) == sorted(
         str(n).replace("-", "−") for n in [*B.ravel(), *B.ravel()]
     )
+
+
+@pytest.mark.parametrize("inputs", [784, 8, 1])
+def test_brackets_count_the_multiplications_of_both_ways(inputs):
+    J1, J2, J3, g = np.ones((256, inputs)), np.ones((64, 256)), np.ones((10, 64)), np.ones((10, 1))
+    counts = []
+
+    def product(P, Q):
+        counts.append(P.size * Q.shape[1])
+        return P @ Q
+
+    product(J1.T, product(J2.T, product(J3.T, g)))
+    product(product(product(J1.T, J2.T), J3.T), g)
+    picture = brackets(inputs)
+    bars = []
+    for drawing, line, costs in zip(
+        drawings(picture), picture.text.splitlines(), [counts[:3], counts[3:]]
+    ):
+        said = " + ".join(f"{count:,}" for count in costs)
+        assert line.endswith(f": {said} = {sum(costs):,} multiplications.")
+        assert [
+            float(word.split("= ")[1].replace(",", "")) for word in words(drawing) if " = " in word
+        ] == costs
+        *sides, bar = drawing.iter("{http://www.w3.org/2000/svg}rect")
+        lines = list(drawing.iter("{http://www.w3.org/2000/svg}path"))
+        highs = [float(side.get("height")) for side in sides]
+        highs += [float(line.get("d").split("v")[1]) for line in lines]
+        assert len(highs) == 9
+        assert {round((high / 2.6) ** 2) for high in highs} <= {inputs, 256, 64, 10, 1}
+        bars.append(float(bar.get("width")))
+    assert bars[0] / bars[1] == pytest.approx(sum(counts[:3]) / sum(counts[3:]), rel=0.02)
 
 
 def test_ward_frames_what_is_not_right():

@@ -108,6 +108,74 @@ cases(
 )
 
 cases(
+    "09.backpropagate",
+    wrong=[
+        edit("g = J.T @ g", "g = Js[0].T @ g", "first entry"),
+        edit("J.T @ g", "-(J.T @ g)", "sign"),
+        edit("J.T @ g", "np.abs(J.T @ g)", "first entry"),
+        edit(
+            "    for J in reversed(Js):\n        g = J.T @ g\n    return g",
+            "    while Js:\n        g = Js.pop().T @ g\n    return g",
+            "list overwritten",
+        ),
+        edit(
+            "    for J in reversed(Js):\n        g = J.T @ g\n    return g",
+            "    whole = Js[0]\n    for J in Js[1:]:\n        whole = J.dot(whole)\n    return g @ whole",
+            "mistake 10",
+        ),
+        edit("    for J in reversed(Js):\n        g = J.T @ g\n", "", "first entry"),
+    ],
+    accepted=[
+        edit("reversed(Js)", "Js[::-1]", "J.T @ g", "g @ J"),
+        edit("J.T @ g", "np.dot(g, J)"),
+        edit("J.T @ g", "J.T.dot(g)"),
+        edit("J.T @ g", "(J.T * g).sum(axis=1)"),
+        edit("reversed(Js)", "range(len(Js) - 1, -1, -1)", "J.T @ g", "Js[J].T @ g"),
+        """
+        from functools import reduce
+        backpropagate = lambda Js, g: reduce(lambda g, J: J.T @ g, reversed(Js), g)""",
+        """
+        def backpropagate(Js, g):
+            return backpropagate(Js[:-1], Js[-1].T @ g) if Js else g""",
+    ],
+)
+
+RETURNED = "np.isclose(np.sum(u * op(v)), np.sum(rule(u) * v))"
+cases(
+    "09.is_adjoint",
+    wrong=[
+        edit("rng.normal(size=op(v).shape)", "op(v) * 0 + 3", "mistake 2"),
+        edit("u = rng", "u = v if op(v).shape == v.shape else rng", "own: Your u is v itself"),
+        edit(RETURNED, "True", "mistake 8"),
+        edit(RETURNED, "False", "mistake 9"),
+        edit(RETURNED, "(np.sum(u * op(v)), np.sum(rule(u) * v))", "mistake 5"),
+        edit(RETURNED, "abs(np.sum(u * op(v)) - np.sum(rule(u) * v)) < 0.2", "mistake 11"),
+        edit(RETURNED, "np.isclose(op(v), rule(u))", "mistake 6"),
+        edit("rule(u) * v", "rule(v) * u", "mistake 1"),
+        edit(
+            RETURNED,
+            "np.isclose(np.sum(u * op(v)) ** 2, np.sum(rule(u) * v) ** 2)",
+            "mistake 7",
+        ),
+    ],
+    accepted=[
+        edit(RETURNED, "np.allclose(np.sum(u * op(v)), np.sum(rule(u) * v))"),
+        edit(RETURNED, "abs(np.sum(u * op(v)) - np.sum(rule(u) * v)) < 1e-9"),
+        edit(RETURNED, "bool(np.isclose(np.vdot(u, op(v)), np.vdot(rule(u), v)))"),
+        edit(RETURNED, "round(np.sum(u * op(v)) - np.sum(rule(u) * v), 9) == 0"),
+        edit("rng.normal(size=op(v).shape)", "rng.uniform(-1, 1, op(v).shape)"),
+        """
+        def is_adjoint(op, rule, shape):
+            v = rng.normal(size=shape)
+            z = op(v)
+            u = np.random.standard_normal(z.shape)
+            left = (u * z).sum()
+            right = (rule(u) * v).sum()
+            return True if np.isclose(left, right) else False""",
+    ],
+)
+
+cases(
     "09.diagnose",
     wrong=[
         *(
