@@ -400,6 +400,7 @@ RIGHT_ALL_THE_SAME = {
     "08.lucky": {"line 1": "any array of one row, or one column"},
     "09.indices": {".* where|.* squeezed": "the loop has one set of shapes"},
     "09.batch": {"gives its result squeezed": "W is (3, 4)"},
+    "09.is_adjoint": {".*swapped in np.isclose": "the two sides are equal or not in either order"},
     "09.fixed": {"line 3: call dropped": "backward fits whatever arrives, as the explanation says"},
     "10.loss": {
         "keeps its result by the shapes": "and by z, which tells the rest",

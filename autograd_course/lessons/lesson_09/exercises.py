@@ -14,7 +14,6 @@ from ...grading import (
     edit,
     exercise,
     expect,
-    expect_call,
     expect_over,
     has_blank,
     has_placeholder,
@@ -915,22 +914,34 @@ MATRICES = (
 def backpropagate(answer):
     if has_blank(answer):
         raise NotYet
-    # squares first: on them, each mistake has a result of its own and not the same error
-    for sizes in [(3, 3, 3, 3), (2, 3, 4), (3, 2), (5, 4, 3, 2), (2, 5, 3, 4, 6)]:
-        Js, g = _chain(*sizes)
+
+    def build(d):
+        sizes = [d.size() for _ in range(d.size() + 1)]
+        Js = [d(rows, columns) for columns, rows in zip(sizes, sizes[1:])]
+        return Js, d.g(sizes[-1])
+
+    def said(Js, g):
         shapes = ", ".join(str(J.shape) for J in Js)
-        said = f"backpropagate(Js, g), with Js of the shapes {shapes}, and g {g.shape}"
-        expect_call(
-            answer,
-            Js,
-            g,
-            gives=_backpropagate(Js, g),
-            tried=said,
-            hints=backpropagate.mistakes[:-1],
-        )
+        return f"backpropagate(Js, g), with Js of the shapes {shapes}, and g {g.shape}"
+
+    expect_over(
+        answer,
+        _backpropagate,
+        build,
+        # a square chain first: on it, each mistake has a result of its own, and not the same error
+        first=[_chain(3, 3, 3, 3), _chain(2, 3, 4), _chain(3, 2)],
+        hints=backpropagate.mistakes[:-1],
+        tried=said,
+    )
     Js, g = _chain(40, 30, 20, 10)
     _Counted.counts.clear()
-    returned(answer, [J.view(_Counted) for J in Js], g.view(_Counted), tried=said, shown="a vector")
+    returned(
+        answer,
+        [J.view(_Counted) for J in Js],
+        g.view(_Counted),
+        tried=said(Js, g),
+        shown="a vector",
+    )
     fewest, counted = sum(J.size for J in Js), sum(_Counted.counts)
     if counted > fewest:
         raise Wrong(
@@ -955,44 +966,56 @@ NEVER_FALSE = "This wrong rule passes. " + BOTH_SIDES
 LOOSE = "This rule returns twice the right gradient, and passes: the tolerance is too large. Use np.isclose(p, q)."
 
 
-def _expect_verdict(answer, op, rule, shape, gives, words, hint):
-    """Stop the check unless `is_adjoint` accepts or rejects a rule, as `gives` says.
+class _Tried:
+    """Hold the operation and the rule that `is_adjoint` gets, and record what it passes to them.
 
-    `words` describes `op` and `rule`. `hint` takes the last v and u that the learner's function
-    passed to them, and returns the hint for a wrong verdict.
+    All cases get the same two functions, so that an answer cannot return an earlier verdict again.
     """
-    inputs, used = [np.nan], [np.nan]
-    output = np.shape(op(np.zeros(shape)))
 
-    def recorded(u):
-        if np.shape(u) != output:
-            raise Wrong("u, in rule(u)", f"shape {np.shape(u)}", f"shape {output}", OUTPUT_SHAPE)
-        used.append(np.array(u))
-        return rule(u)
+    def __init__(self):
+        self.functions = self.apply, self.pull
 
-    def applied(v):
-        inputs.append(np.array(v))
-        return op(v)
+    def use(self, op, rule, shape):
+        self.op, self.rule, self.output = op, rule, np.shape(op(np.zeros(shape)))
+        self.v = self.u = np.nan
+        self.calls = 0
 
-    tried = f"is_adjoint(op, rule, {shape}), with {words}"
-    try:
-        got = returned(answer, applied, recorded, shape, tried=tried, shown=str(gives))
-    except ValueError as error:
-        if "broadcast" not in str(error):
-            raise
-        cause = OUTPUT_SHAPE if len(used) == 1 else BOTH_SIDES
-        raise Wrong(tried, f"ValueError: {error}", str(gives), cause) from None
-    if has_placeholder(got, called=True):
-        raise NotYet
-    if np.size(got) != 1:
-        cause = ENTRIES if np.asarray(got).dtype == bool else NO_BOOLEAN
-    elif not isinstance(got, (bool, np.bool_)):
-        cause = NO_BOOLEAN
-    elif got != gives:
-        cause = hint(inputs[-1], used[-1])
-    else:
-        return
-    raise Wrong(tried, brief(got), str(gives), cause)
+    def apply(self, v):
+        self.v = np.array(v)
+        return self.op(v)
+
+    def pull(self, u):
+        if np.shape(u) != self.output:
+            said = f"shape {np.shape(u)}", f"shape {self.output}"
+            raise Wrong("u, in rule(u)", *said, OUTPUT_SHAPE)
+        self.u, self.calls = np.array(u), self.calls + 1
+        return self.rule(u)
+
+    def verdict(self, answer, shape, gives, words, hint):
+        """Stop the check unless `answer` accepts or rejects the rule, as `gives` says.
+
+        `words` describes the operation and the rule. `hint` takes the last v and u that the
+        learner's function used, and returns the hint for a wrong verdict.
+        """
+        tried = f"is_adjoint(op, rule, {shape}), with {words}"
+        try:
+            got = returned(answer, *self.functions, shape, tried=tried, shown=str(gives))
+        except ValueError as error:
+            if "broadcast" not in str(error):
+                raise
+            cause = BOTH_SIDES if self.calls else OUTPUT_SHAPE
+            raise Wrong(tried, f"ValueError: {error}", str(gives), cause) from None
+        if has_placeholder(got, called=True):
+            raise NotYet
+        if np.size(got) != 1:
+            cause = ENTRIES if np.asarray(got).dtype == bool else NO_BOOLEAN
+        elif not isinstance(got, (bool, np.bool_)):
+            cause = NO_BOOLEAN
+        elif got != gives:
+            cause = hint(self.v, self.u)
+        else:
+            return
+        raise Wrong(tried, brief(got), str(gives), cause)
 
 
 @exercise(
@@ -1022,7 +1045,8 @@ def _expect_verdict(answer, op, rule, shape, gives, words, hint):
             v = rng.normal(size=shape)
             u = rng.normal(size=op(v).shape)
             return np.isclose(np.sum(u * op(v)), np.sum(rule(u) * v))""",
-    explained="The function never builds J, and it needs no step size h.",
+    explained="""The function never builds J, and it needs no step size h. A wrong rule passes only if ⟨its error, v⟩ happens to be 0,
+        and for a random v this is unlikely.""",
     why="One random u and v test all entries of the rule at once, without h and without J.",
     names=lambda: {"rng": np.random.default_rng(0)},
     mistakes=[
@@ -1083,9 +1107,11 @@ def is_adjoint(answer):
         (copies, partial(np.sum, axis=0), (3,), True, "op: four copies, rule: sum", rounded),
         (copies, partial(np.mean, axis=0), (3,), False, "op: four copies, rule: mean", never_false),
     ]
+    tried = _Tried()
     for _ in range(3):  # the learner's u and v are random
-        for case in cases:
-            _expect_verdict(answer, *case)
+        for op, rule, shape, *verdict in cases:
+            tried.use(op, rule, shape)
+            tried.verdict(answer, shape, *verdict)
 
 
 # --- The array ward ---------------------------------------------------------------------------------------------------------------
