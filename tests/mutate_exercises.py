@@ -439,8 +439,8 @@ RIGHT_ALL_THE_SAME = {
     "14.fold": {"line [12]: 2 → -2": "the last two of four"},
     "14.fast": {"line [47]: 2 → -2": "the last two of four"},
     "14.my_op": {"line 3: name dropped": "a row needs no name"},
-    "15.jacobians": {
-        "line [237]: [01] → -1": "the last of two axes",
+    "15.jacobian": {
+        "line [568]: [01] → -1": "the last of two axes",
         "line 8: .* dropped": "rows stand so by themselves",
     },
     "16.largest": {

@@ -1,21 +1,17 @@
-"""Draw the pictures of lesson 15: errors of a tangent, sweeps over a Jacobian and their time, and a throw."""
+"""Draw the pictures of lesson 15: tangents in a graph, their errors, sweeps and their time, and a throw."""
 
 from statistics import median
 from time import perf_counter
 
 import numpy as np
 
-import autograd_lib as ag
-
 from ...drawing import style
 from ...drawing.axes import DOTS, Axes, decades, ticks
 from ...drawing.formatting import cell, counted, number
-from ...drawing.picture import Picture, beside, svg
+from ...drawing.picture import Picture, svg
 
 STEPS = 7
 LOWEST = -16  # powers of ten: below that a float has no digits left
-CELL = 66, 32  # px, a number of a Jacobian
-MOST = 48  # stripes that can be told apart
 
 
 def lag(push, start, value, tangent):
@@ -65,130 +61,232 @@ def lag(push, start, value, tangent):
     return Picture(svg("0 0 540 340", "".join(plot.parts), text), text)
 
 
-def _stripes(left, top, width, height, n, m, forward):
-    """Return SVG parts of a Jacobian, drawn as a rectangle with a line for each sweep that computes it.
-
-    The Jacobian has n columns and m rows. With `forward`, each sweep computes a column, otherwise a
-    row. `left`, `top`, `width` and `height` are the position and the size of the rectangle, in
-    pixels.
-    """
-    colour, dash = (style.TANGENT, DOTS) if forward else (style.GRADIENT, "5 3")
-    count = n if forward else m
-    few = count <= 12  # with few stripes, each is drawn as an arrow that comes from outside
-    before, after = (7, 4) if few else (0, 0)
-    dash = dash if few else "none"
-    parts = [
-        f'<rect x="{left}" y="{top}" width="{width:.1f}" height="{height:.1f}" fill="{style.PANEL}" '
-        f'stroke="{style.FAINT}"/>'
+def _arrow(points, colour, width, dash="none", tip=6):
+    """Return SVG parts of an arrow along straight lines through `points`, pairs (x, y) in px."""
+    (x, y), (u, v) = points[-2:]
+    far = np.hypot(u - x, v - y)
+    dx, dy = (u - x) / far * tip, (v - y) / far * tip
+    path = "L".join(f"{a:.1f} {b:.1f}" for a, b in points)
+    return [
+        f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="{width}" stroke-dasharray="{dash}"/>',
+        f'<path d="M{u - 1.4 * dx - 0.7 * dy:.1f} {v - 1.4 * dy + 0.7 * dx:.1f}L{u:.1f} {v:.1f}'
+        f'L{u - 1.4 * dx + 0.7 * dy:.1f} {v - 1.4 * dy - 0.7 * dx:.1f}z" fill="{colour}"/>',
     ]
-    for k in range(min(count, MOST)):
-        share = (k + 0.5) / min(count, MOST)
-        x, y = left + share * width, top + share * height
-        path = (
-            f"M{x:.1f} {top + height + before:.1f}V{top + after:.1f}"
-            if forward
-            else f"M{left + width + before:.1f} {y:.1f}H{left + after:.1f}"
-        )
-        tip = (
-            f"M{x - 4:.1f} {top + 9:.1f}L{x:.1f} {top + 2:.1f}L{x + 4:.1f} {top + 9:.1f}"
-            if forward
-            else f"M{left + 9:.1f} {y - 4:.1f}L{left + 2:.1f} {y:.1f}L{left + 9:.1f} {y + 4:.1f}"
-        )
-        tip = tip if few else ""
-        parts.append(
-            f'<path d="{path}" stroke="{colour}" stroke-width="{2 if few else 1.2}" '
-            f'stroke-dasharray="{dash}"/>'
-            f'<path d="{tip}" stroke="{colour}" stroke-width="1.6" fill="none"/>'
-        )
-    return parts
 
 
-def sweeps(n, m):
-    """Draw the Jacobian for n inputs and m outputs twice, with the sweeps of forward and of backward mode.
+# One step of Heron's loop: the cards (their upper left corners in px), and the arrows that lead to each.
+CARDS = {"a": (12, 62), "x": (12, 192), "y": (224, 62), "s": (224, 192), "s / 2": (436, 192)}
+LEADING = {
+    "y": [("a", [(124, 104), (222, 104)]), ("x", [(124, 208), (222, 130)])],
+    "s": [("x", [(124, 234), (222, 234)]), ("y", [(280, 148), (280, 190)])],
+    "s / 2": [("s", [(336, 234), (434, 234)])],
+}
+TITLES = {"a": "a", "x": "x", "y": "y = a / x", "s": "s = x + y", "s / 2": "s / 2"}
+DOTTED = {"a": "ȧ", "x": "ẋ", "y": "ẏ", "s": "ṡ", "s / 2": "the tangent of s / 2"}
 
-    The text says how many sweeps each mode needs.
+
+def _heron(a, start, count):
+    """Return what the loop computes in `count` operations, from the number `start`.
+
+    `a` is a pair (value, tangent). There is a list of dicts, one before the first operation and one
+    after each. A dict maps each name of CARDS that is computed in this step of the loop to
+    (value, tangent, [(local gradient, tangent of the input), ...]).
     """
-    side = {k: 34 + 66 * np.log10(k) for k in (n, m)}  # px; ten times as many are 66 px more
-    winner = "neither" if n == m else "forward" if n < m else "backward"
-    top, left, parts = 66, 90, []
-    for name, count, what in [("forward", n, "column"), ("backward", m, "row")]:
-        plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
-        colour = style.TANGENT if name == "forward" else style.GRADIENT
-        plot.words(left, 22, f"{name.capitalize()}: {counted(count, 'sweep')}", colour, "start", 16)
-        less = "as many" if n == m else "fewer" if name == winner else "more"
-        plot.words(
-            left,
-            42,
-            f"one for each {what} of J ({less})",
-            style.INK if name == winner else style.FAINT,
-            "start",
-            13,
-        )
-        plot.parts += _stripes(left, top, side[n], side[m], n, m, name == "forward")
-        plot.words(left - 10, top + side[m] / 2 + 4, f"m = {m:,}", style.INK, "end", 13)
-        plot.words(left + side[n] / 2, top + side[m] + 26, f"n = {n:,}", style.INK, size=13)
-        parts.append("".join(plot.parts))
-    of_n, of_m = "s" * (n > 1), "s" * (m > 1)
-    text = (
-        f"{n:,} input{of_n}, {m:,} output{of_m}: the Jacobian has {m:,} row{of_m} and {n:,} column{of_n}\n"
-        f"forward {n:,} sweep{of_n}, one per column; backward {m:,}, one per row\nfewer: {winner}"
-    )
-    said = text.splitlines()[1].split("; ")
-    return Picture(
-        beside(*(svg("0 0 352 340", *pair) for pair in zip(parts, said))), text, says_all=True
-    )
+    known = {"a": (*a, []), "x": (start, 0.0, [])}
+    states = [dict(known)]
+    for k in range(count):
+        name = [*LEADING][k % 3]
+        if name == "y" and k:
+            known = {"a": known["a"], "x": (*known["s / 2"][:2], [])}
+        x, y, s = (known.get(one, (0.0,))[0] for one in "xys")
+        value, local = {
+            "y": lambda: (a[0] / x, [1 / x, -a[0] / x**2]),
+            "s": lambda: (x + y, [1.0, 1.0]),
+            "s / 2": lambda: (s / 2, [0.5]),
+        }[name]()
+        parts = [(d, known[source][1]) for d, (source, _) in zip(local, LEADING[name])]
+        known[name] = value, sum(d * t for d, t in parts), parts
+        states.append(dict(known))
+    return states
 
 
-def filled(f, x, count):
-    """Draw the Jacobian of f at x after `count` sweeps in forward mode, and beside it in backward mode.
+def carry(operations, a=2.0, start=1.0):
+    """Draw one step of the loop for √a as a graph, with a value and a tangent at each node.
 
-    Forward sweeps, by ag.jvp, give columns, and backward sweeps, by ag.vjp, give rows. `x` is an
-    array of one axis, and f returns such an array. Entries that are not computed yet are drawn as
-    ?.
+    `operations` is how many of them have run, three for each step of the loop. The tangent
+    of `a` is 1, and that of `start`, the first x, is 0.
     """
-    z, pull = ag.vjp(f, x)
-    columns = [ag.jvp(f, (x,), (unit,))[1] for unit in np.eye(x.size)]
-    rows = [pull(unit)[0] for unit in np.eye(z.size)]
-    wide, high = CELL
-    drawn, lines = (
-        [],
-        [f"after {counted(min(count, x.size), 'sweep')} forward, {min(count, z.size)} backward"],
+    known = _heron((a, 1.0), start, operations)[-1]
+    now = [*LEADING][(operations - 1) % 3] if operations else None
+    plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
+    plot.words(
+        12, 24, f"Step {max(operations - 1, 0) // 3 + 1} of the loop", anchor="start", size=16
     )
-    for name, look, got in [
-        ("forward, a column per sweep", "tangent", np.stack(columns, 1)),
-        ("backward, a row per sweep", "gradient", np.stack(rows, 0)),
-    ]:
-        known = np.indices(got.shape)[1 if look == "tangent" else 0] < count
-        plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
-        plot.words(
-            14, 22, name, style.TANGENT if look == "tangent" else style.GRADIENT, "start", 14
-        )
-        words = [
-            [number(round(v, 3)) if k else "?" for v, k in zip(*pair)] for pair in zip(got, known)
-        ]
-        for i, k in np.ndindex(got.shape):
-            plot.parts.append(
-                cell(
-                    14 + k * wide,
-                    34 + i * high,
-                    wide,
-                    high,
-                    words[i][k],
-                    look if known[i, k] else "ghost",
-                )
+    plot.parts.append(f'<path d="M232 12v16" stroke="{style.VALUE}" stroke-width="3"/>')
+    plot.words(240, 24, "value", style.VALUE, "start", 13)
+    plot.parts.append(
+        f'<path d="M302 12v16" stroke="{style.TANGENT}" stroke-width="3" stroke-dasharray="2 2"/>'
+    )
+    plot.words(310, 24, "tangent", style.TANGENT, "start", 13)
+    for name, arrows in LEADING.items():
+        for slot, (_, points) in enumerate(arrows):
+            looks = (
+                (style.TANGENT, 2.4, DOTS)
+                if name == now
+                else (style.INK if name in known else style.LINE, 1.4)
             )
-        drawn.append(
-            (
-                svg,
-                f"0 0 {max(28 + got.shape[1] * wide, 220)} {46 + got.shape[0] * high}",
-                "".join(plot.parts),
-            )
+            plot.parts += _arrow(points, *looks)
+            if name == now:
+                (x, y), (u, v) = points
+                local = f"×{_signed(known[name][2][slot][0])}"
+                plot.words((x + u) / 2 - 4, (y + v) / 2 + 4, local, size=13, halo=True)
+    plot.parts += _arrow([(492, 284), (492, 306), (68, 306), (68, 280)], style.LINE, 1.4)
+    plot.words(280, 302, "the next x", style.FAINT, size=13, halo=True)
+    for name, (left, top) in CARDS.items():
+        here = name == now
+        plot.parts.append(
+            f'<rect x="{left}" y="{top}" width="112" height="84" rx="6" fill="{style.PAPER}" '
+            f'stroke="{style.INK if name in known else style.LINE}" stroke-width="{3 if here else 1.2}"/>'
+            f'<path d="M{left + 2} {top + 22}h108" stroke="{style.LINE}" stroke-width="0.8"/>'
         )
-        lines.append(f"{name}: {'; '.join(map(' '.join, words))}")
+        plot.words(left + 56, top + 16, TITLES[name], size=13)
+        if name not in known:
+            plot.words(left + 56, top + 52, "not yet", style.FAINT, size=13)
+            continue
+        value, tangent, _ = known[name]
+        plot.parts.append(
+            f'<path d="M{left + 10} {top + 27}v15" stroke="{style.VALUE}" stroke-width="3"/>'
+            f'<path d="M{left + 10} {top + 45}v15" stroke="{style.TANGENT}" stroke-width="3" stroke-dasharray="2 2"/>'
+        )
+        plot.words(left + 104, top + 39, number(value), style.VALUE, "end", 13)
+        plot.words(left + 104, top + 57, number(tangent), style.TANGENT, "end", 13)
+        at, line = left + 8 + 24 * value, top + 72  # the line goes from 0 to 4
+        plot.parts.append(
+            f'<path d="M{left + 8} {line}h96{"".join(f"M{left + 8 + 24 * k} {line - 3}v6" for k in range(5))}" '
+            f'stroke="{style.LINE}"/>'
+        )
+        if tangent:
+            plot.parts += _arrow([(at, line), (at + 24 * tangent, line)], style.TANGENT, 2.6, tip=4)
+        plot.mark(at, line, style.VALUE, style.VALUE, size=3)
+    lines = [
+        f"Step {max(operations - 1, 0) // 3 + 1} of the loop, after {counted(operations, 'operation')}"
+    ]
+    lines += [f"{TITLES[name]}: value {number(known[name][0])}, tangent {number(known[name][1])}" for name in known]  # fmt: skip
+    if now:
+        _, tangent, parts = known[now]
+        work = " + ".join(f"{_signed(d)} × {_signed(t)}" for d, t in parts)
+        work = f"{DOTTED[now]} = {work} = {number(tangent)}"
+        plot.words(280, 336, work, style.TANGENT, size=14)
+        lines.append(work)
     text = "\n".join(lines)
-    return Picture(
-        beside(*(make(box, body, text) for make, box, body in drawn)), text, says_all=True
+    return Picture(svg("0 0 560 352", "".join(plot.parts), text), text, says_all=True)
+
+
+def _signed(x):
+    """Return a number as text, in brackets if it is negative."""
+    return f"({number(x)})" if x < 0 else number(x)
+
+
+# The graph of z₁ = x · p and z₂ = w · p, where p = y + w: the boxes (their upper left corners in px),
+# and the arrows from input to result, with the position of the factor.
+AT = {"x": (12, 72), "y": (12, 152), "w": (12, 232), "p": (134, 152), "z₁": (256, 92), "z₂": (256, 212)}  # fmt: skip
+EDGES = [
+    ("x", "z₁", [(92, 94), (254, 104)], (156, 102)),
+    ("y", "p", [(92, 174), (132, 174)], (109, 178)),
+    ("w", "p", [(92, 244), (132, 192)], (110, 222)),
+    ("p", "z₁", [(214, 166), (254, 128)], (233, 152)),
+    ("p", "z₂", [(214, 182), (254, 220)], (233, 205)),
+    ("w", "z₂", [(92, 256), (254, 242)], (176, 253)),
+]
+INPUTS, OUTPUTS = ("x", "y", "w"), ("z₁", "z₂")
+
+
+def _swept(values, seed, forward):
+    """Return the numbers that one sweep from the node `seed` puts at each node, as a dict.
+
+    `values` maps each node to its value. A number is a tangent if `forward`, otherwise a gradient.
+    """
+    local = _local(values)
+    found = dict.fromkeys(AT, 0.0) | {seed: 1.0}
+    edges = sorted(local, key=lambda edge: edge[0] == "p")  # p is complete before it is read
+    if not forward:
+        edges = [(to, source) for source, to in reversed(edges)]
+    for source, to in edges:
+        found[to] += found[source] * local[(source, to) if forward else (to, source)]
+    return found
+
+
+def _local(values):
+    """Return the local gradient of each arrow, by (input, result)."""
+    return {
+        ("x", "z₁"): values["p"],
+        ("y", "p"): 1.0,
+        ("w", "p"): 1.0,
+        ("p", "z₁"): values["x"],
+        ("p", "z₂"): values["w"],
+        ("w", "z₂"): values["p"],
+    }
+
+
+def passes(sweep, x=4.0, y=3.0, w=2.0):
+    """Draw a sweep through the graph of three inputs and two outputs, and the Jacobian so far.
+
+    Sweeps 1 to 3 are forward, with the seed 1 at x, y and w. Sweeps 4 and 5 are backward, with the
+    seed 1 at z₁ and z₂. Sweep 0 is the state before the first.
+    """
+    p = y + w
+    values = {"x": x, "y": y, "w": w, "p": p, "z₁": x * p, "z₂": w * p}
+    local, forward, nodes = _local(values), sweep <= 3, INPUTS + OUTPUTS
+    seed = nodes[sweep - 1] if sweep else None
+    found = _swept(values, seed, forward) if sweep else {}
+    mode, colour, dash = (
+        ("forward", style.TANGENT, DOTS) if forward else ("backward", style.GRADIENT, "6 4")
     )
+    title = (
+        f"{mode.capitalize()} sweep {sweep if forward else sweep - 3}: the seed is 1 at {seed}"
+        if sweep
+        else "Before the first sweep"
+    )
+    plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
+    plot.words(12, 24, title, colour if sweep else style.INK, "start", 16)
+    for source, to, points, (px, py) in EDGES:
+        carried = sweep and found[source if forward else to]
+        looks = (colour, 2.4, dash) if carried else (style.LINE, 1.4)
+        plot.parts += _arrow(points if forward else points[::-1], *looks)
+        plot.words(px, py, f"×{_signed(local[source, to])}", size=13, halo=True)
+    for name, (left, top) in AT.items():
+        plot.parts.append(
+            f'<rect x="{left}" y="{top}" width="80" height="46" rx="6" fill="{style.PAPER}" '
+            f'stroke="{style.INK}" stroke-width="{3 if name == seed else 1.2}"/>'
+        )
+        plot.words(left + 40, top + 18, f"{name} = {number(values[name])}", style.VALUE, size=13)
+        plot.words(left + 40, top + 38, number(found[name]) if sweep else "?", colour if sweep else style.FAINT)  # fmt: skip
+    lines = [title]
+    if sweep:
+        lines.append(", ".join(f"{name} has {number(found[name])}" for name in AT))
+    full = np.array([[_swept(values, name, True)[z] for name in INPUTS] for z in OUTPUTS])
+    for top, name, kind, got, axis in [
+        (88, "forward", "column", min(sweep, 3), 1),
+        (224, "backward", "row", max(sweep - 3, 0), 0),
+    ]:
+        left, shade = 398, style.TANGENT if axis else style.GRADIENT
+        shades = "tangent" if axis else "gradient"
+        plot.words(left - 24, top - 28, f"{name}, {kind} by {kind}", shade, "start", 13)
+        known = np.indices(full.shape)[axis] < got
+        words = [[number(v) if k else "?" for v, k in zip(*row)] for row in zip(full, known)]
+        for k, of in enumerate(INPUTS):
+            plot.words(left + 25 + 50 * k, top - 6, of, style.FAINT, size=13)
+        for i, z in enumerate(OUTPUTS):
+            plot.words(left - 8, top + 20 + 32 * i, z, style.FAINT, "end", 13)
+            for k in range(3):
+                new = name == mode and (k if axis else i) == got - 1
+                plot.parts.append(
+                    cell(left + 50 * k, top + 32 * i, 50, 32, words[i][k],
+                         shades if known[i, k] else "ghost", framed=new)
+                )  # fmt: skip
+        lines.append(f"J {name}, {kind} by {kind}: {'; '.join(map(' '.join, words))}")
+    text = "\n".join(lines)
+    return Picture(svg("0 0 560 300", "".join(plot.parts), text), text, says_all=True)
 
 
 def crossing(outputs, forward, backward, n):

@@ -1,25 +1,25 @@
-"""Ask the questions of lesson 15: a dual number, Jacobians by columns and by rows, and the mode that suits a job."""
+"""Ask the questions of lesson 15: a dual number, a program with a wrong tangent, and a Jacobian in the cheaper mode."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 import autograd_lib as ag
 
+from ...drawing.formatting import counted
 from ...grading import (
     NotYet,
     Wrong,
     brief,
     edit,
     exercise,
-    expect,
     expect_call,
     expect_over,
+    expect_own_work,
     formula,
     is_stub,
 )
-from ...grading.causes import Part
+from ...grading.compare import returned
 from ...grading.inputs import alike
 from ...quiz.texts import Question, card, prediction, recall
 
@@ -575,12 +575,162 @@ def dual(answer):
         )
 
 
-# --- Jacobians by columns and by rows ---------------------------------------------------------------------------------
+# --- A program whose tangent is wrong ---------------------------------------------------------------------------------
+
+_LINE = "return 100 * x + (-291)"
+_NO_DUAL = "For the plain number 3 this returns a Dual. Use a formula in x, so that x brings its own tangent."
+
+
+def _slope(program):
+    """Return a function that takes x and returns the tangent of `program` there, for the seed 1."""
+
+    def tangent(x):
+        return float(ag.jvp(program, (x,), (1.0,))[1])
+
+    return tangent
+
+
+@exercise(
+    "15.square",
+    minutes=4,
+    difficulty="medium",
+    importance=3,
+    question="""
+        For every number x, the value of `square(x)` must be x². But at x = 3, with the seed 1, its tangent must be 100, not 6. Use only x,
+        numbers, +, × and an `if`.""",
+    stub="""
+        def square(x):
+            ...""",
+    hints=[
+        "Everywhere but at 3, `x * x` is right. So begin with `if x == 3:`.",
+        "In that branch return another formula in x. Its value at 3 must be 9, and the derivative of the formula 100.",
+        (
+            "Help: a formula",
+            "The straight line through (3, 9) with slope 100 is 100 · x + c. Find c from 100 · 3 + c = 9.",
+        ),
+    ],
+    solution="""
+        def square(x):
+            if x == 3:
+                return 100 * x + (-291)
+            return x * x""",
+    explained="Any formula with the value 9 and the slope 100 at 3 is right, such as `x * x + 94 * (x + (-3))`.",
+    why="A tangent is the derivative of the branch that ran.",
+    mistakes=[
+        edit(
+            _LINE,
+            "return x * x",
+            "This branch has the tangent 6. At 3 return another formula, with the value 9 and the slope 100.",
+        ),
+        edit(
+            _LINE,
+            "return 9",
+            "A plain number is a constant, so its tangent is 0. The branch needs a formula in x.",
+        ),
+        edit(
+            _LINE,
+            "return 3 * x",
+            "The value 9 is right, but 3 · x has the slope 3. A line with slope 100 is 100 · x + c.",
+        ),
+        edit(
+            _LINE,
+            "return 100 * x",
+            "The slope is right, but the value at 3 is 300. Add a constant, whose tangent is 0.",
+        ),
+        edit(
+            _LINE,
+            "return 100 * x + 291",
+            "The sign of the constant is wrong: from 100 · 3 + c = 9, c is 9 − 300.",
+        ),
+        edit(
+            _LINE,
+            "return 100",
+            "100 must be the tangent. The value at 3 must still be 9.",
+        ),
+        edit(
+            _LINE,
+            "return 100 * x * x",
+            "The value at 3 must still be 9: this factor multiplies the value too.",
+        ),
+        edit(
+            _LINE,
+            "return x * x + 100 * (x + (-3))",
+            "The tangents are added: x · x has 6 of its own, so 94 are missing, not 100.",
+        ),
+        edit(
+            _LINE,
+            "return x * x + 94 * x",
+            "The slope is right, but at 3 the added term must have the value 0: 94 · (x + (−3)).",
+        ),
+        edit(
+            "x == 3",
+            "x >= 3",
+            "The other formula is also used for numbers above 3, where its value is not x². It must run only at 3.",
+        ),
+        edit(
+            "x == 3",
+            "x <= 3",
+            "The other formula is also used for numbers below 3, where its value is not x². It must run only at 3.",
+        ),
+        edit(
+            "x == 3",
+            "x.value == 3",
+            "square must also work for a plain number, which has no .value. Compare x itself: x == 3.",
+        ),
+        edit(
+            _LINE,
+            "return Dual(9.0, 100.0)",
+            _NO_DUAL,
+        ),
+        edit(
+            "return x * x",
+            "return x * x + 94 * x",
+            "Everywhere but at 3 the value must be x²: return x * x there.",
+        ),
+        edit(
+            _LINE,
+            "x = 100 * x + (-291)",
+            "This line changes x and does not return, so x * x is then computed from it. Write return.",
+        ),
+    ],
+)
+def square(answer):
+    if is_stub(answer):
+        raise NotYet
+    hints = square.mistakes
+    got = returned(answer, 3.0, tried="square(3.0)", shown="9", hints=hints)
+    if hasattr(got, "tangent"):
+        raise Wrong("square(3.0)", "a Dual", "9", _NO_DUAL)
+    for x in (2.0, 3.0, -3.0, 0.0, 5.0, 3.0001, 2.999, -1.5, 100.0, 3, 4, -7, 1e-9):
+        expect_call(
+            answer,
+            x,
+            gives=x * x,
+            hints=hints,
+            sure=partial(alike, answer, lambda: [(2.0,), (3.0,), (5.0,), (-1.5,)]),
+            tried=f"square({x})",
+            rtol=1e-12,
+        )
+    expect_call(
+        _slope(answer),
+        3.0,
+        gives=100.0,
+        hints=[(_slope(wrong), hint) for wrong, hint in hints],
+        rtol=1e-9,
+        tried="square for x = 3 with the seed 1: the tangent",
+    )
+
+
+# --- A Jacobian in as few sweeps as possible ---------------------------------------------------------------------------
 
 _COLUMN = "ag.jvp(f, (x,), (unit,))[1]"
 _ROW = "pull(unit)[0]"
 _BY_COLUMNS = "return np.stack(columns, axis=1)"
 _BY_ROWS = "return np.stack(rows, axis=0)"
+_BACKWARD = "You took a sweep for each output, in backward mode, but this f has fewer inputs than outputs. Forward mode takes one for each input."
+_FORWARD = "You took a sweep for each input, in forward mode, but this f has fewer outputs than inputs. Backward mode takes one for each output."
+_BOTH = "You ran both modes. First compare n with m, then run only the mode with fewer sweeps."
+_MORE = "Some sweeps are superfluous: take one for each unit vector of the smaller side, and use its result."
 
 FUNCTIONS = [
     (
@@ -609,270 +759,212 @@ for words, function, _ in FUNCTIONS:
 
 
 @exercise(
-    "15.jacobians",
-    minutes=4,
+    "15.jacobian",
+    minutes=7,
     difficulty="medium",
     importance=3,
     question="""
-        f takes an x of shape (n,) and returns an array of shape (m,). Fill in the blanks so that both functions return the Jacobian of f, of shape (m, n). `unit` is 1 in one position and 0 elsewhere. `ag.jvp(f, (x,), (v,))` returns a pair, the value and the tangent. `pull(u)` returns a tuple with one gradient for each input.""",
-    stub="""
-        def by_columns(f, x):
-            columns = [... for unit in np.eye(len(x))]
-            return np.stack(columns, axis=...)
+        Write `jacobian`, without `ag.jacobian`. x has shape (n,), f(x) has shape (m,), and the result has shape (m, n). Decide from n and m
+        which mode to use: the check counts the sweeps.
 
-        def by_rows(f, x):
-            z, pull = ag.vjp(f, x)
-            rows = [... for unit in np.eye(len(z))]
-            return np.stack(rows, axis=...)""",
+        - `ag.jvp(f, (x,), (v,))` runs a forward sweep, and returns a pair, the value and the tangent.
+        - `pull(u)` runs a backward sweep, and returns a tuple that holds one array, the gradient of x.
+        - `for unit in np.eye(n)` runs through the standard basis.
+        - `np.stack(vectors, axis=1)` turns a list of vectors into the columns of a matrix, `axis=0` into its rows.""",
+    stub="""
+        def jacobian(f, x):
+            z, pull = ag.vjp(f, x)              # one run of f, and no sweep yet
+            n, m = len(x), len(z)
+            return ...""",
     hints=[
-        "`ag.jvp(f, (x,), (unit,))` returns the value and the tangent. The tangent is `[1]`.",
-        "`pull(unit)` returns a tuple with one gradient for each input. There is one input, so the gradient is `[0]`.",
+        "Write `if n < m:` and, in this branch, forward mode. Otherwise use backward mode.",
+        "A column is `ag.jvp(f, (x,), (unit,))[1]`. Collect the columns in a list, one for each unit of `np.eye(n)`.",
+        "A row is `pull(unit)[0]`. Collect the rows in a list, one for each unit of `np.eye(m)`.",
         (
             "Help: transposed",
             "Columns are side by side: stack them along axis 1. Rows are one below the other: axis 0.",
         ),
     ],
     solution="""
-        def by_columns(f, x):
-            columns = [ag.jvp(f, (x,), (unit,))[1] for unit in np.eye(len(x))]
-            return np.stack(columns, axis=1)
-
-        def by_rows(f, x):
-            z, pull = ag.vjp(f, x)
-            rows = [pull(unit)[0] for unit in np.eye(len(z))]
+        def jacobian(f, x):
+            z, pull = ag.vjp(f, x)              # one run of f, and no sweep yet
+            n, m = len(x), len(z)
+            if n < m:
+                columns = [ag.jvp(f, (x,), (unit,))[1] for unit in np.eye(n)]
+                return np.stack(columns, axis=1)
+            rows = [pull(unit)[0] for unit in np.eye(m)]
             return np.stack(rows, axis=0)""",
-    explained="`ag.jacobian` consists of these two functions. Unless you choose `mode`, it uses the one with fewer sweeps (if m = n, by rows).",
-    why="A unit tangent gives a column, and a unit gradient gives a row.",
+    explained="""
+        `ag.jacobian` works in the same way, also for m = n: there it works by rows. If you need only $J v$ for one given v, do not build J: one forward sweep is enough, and for $J^\\top u$ one backward sweep. (Backward mode can
+        compute $J v$ by a detour: `pull` is a function of u that returns $J^\\top u$, and a backward sweep through `pull` turns v into $J v$.)""",
+    why="A unit tangent gives a column and a unit gradient a row, so the smaller of n and m decides.",
     mistakes=[
         edit(
             _BY_COLUMNS,
             _BY_COLUMNS.replace("1", "0"),
-            "by_columns returns the transpose: stack the columns side by side, along axis 1.",
+            "Forward mode returns the transpose: stack the columns side by side, along axis 1.",
         ),
         edit(
             _BY_ROWS,
             _BY_ROWS.replace("0", "1"),
-            "by_rows returns the transpose: stack the rows one below the other, along axis 0.",
+            "Backward mode returns the transpose: stack the rows one below the other, along axis 0.",
         ),
         edit(
             _COLUMN,
             "ag.jvp(f, (x,), (unit,))",
-            "by_columns: jvp returns the value and the tangent. The tangent is [1].",
+            "In forward mode: jvp returns the value and the tangent. The tangent is [1].",
         ),
         edit(
             _COLUMN,
             "f(unit)",
-            "by_columns: f(unit) is a column only if f is linear. Otherwise the tangent at x is.",
+            "In forward mode: f(unit) is a column only if f is linear. Otherwise the tangent at x is.",
         ),
         edit(
             _ROW,
             "ag.grad(f)(x)",
-            "by_rows: f returns several numbers, but ag.grad needs a scalar. pull(unit) gives a row.",
+            "In backward mode: f returns several numbers, but ag.grad needs a scalar. pull(unit) gives a row.",
         ),
         edit(
             _COLUMN,
             "ag.jvp(f, (x,), (unit,))[0]",
-            "by_columns: [0] is the value. The tangent is [1].",
+            "In forward mode: [0] is the value. The tangent is [1].",
         ),
         edit(
             _COLUMN,
             "ag.jvp(f, (x,), (x,))[1]",
-            "by_columns: the seed is unit, a different one for each column.",
+            "In forward mode: the seed is unit, a different one for each column.",
         ),
         edit(
             _COLUMN,
             "ag.jvp(f, (unit,), (x,))[1]",
-            "by_columns: the point comes first, then the tangent: (x,), (unit,).",
+            "In forward mode: the point comes first, then the tangent: (x,), (unit,).",
         ),
         edit(
             _COLUMN,
             "ag.jvp(f, (unit,), (unit,))[1]",
-            "by_columns: the point is x, the tangent is unit.",
+            "In forward mode: the point is x, the tangent is unit.",
         ),
         edit(
             _COLUMN,
-            "ag.jvp(f, (x,), (np.ones(len(x)),))[1]",
-            "by_columns: with ones, all inputs move at once, so you get the sum of the columns. The tangent is unit.",
+            "ag.jvp(f, (x,), (np.ones(n),))[1]",
+            "In forward mode: with ones, all inputs move at once, so you get the sum of the columns. The tangent is unit.",
         ),
         edit(
             _COLUMN,
             "f(x + unit) - f(x)",
-            "by_columns: that is a finite difference with a step of 1, and f is not linear. ag.jvp is exact.",
+            "In forward mode: that is a finite difference with a step of 1, and f is not linear. ag.jvp is exact.",
         ),
         edit(
             _ROW,
             "pull(unit)",
-            "by_rows: pull returns a tuple with one gradient for each input. Take the gradient out: pull(unit)[0].",
+            "In backward mode: pull returns a tuple with one gradient for each input. Take the gradient out: pull(unit)[0].",
         ),
         edit(
             _ROW,
-            "pull(np.ones(len(z)))[0]",
-            "by_rows: with ones you get the sum of the rows. The gradient at the output is unit.",
+            "pull(np.ones(m))[0]",
+            "In backward mode: with ones you get the sum of the rows. The gradient at the output is unit.",
         ),
         edit(
             _BY_ROWS,
             "return np.stack([row for row in rows if np.any(row)])",
-            "by_rows: an output that does not depend on x has a row too, of zeros.",
+            "In backward mode: an output that does not depend on x has a row too, of zeros.",
         ),
         edit(
             _ROW,
             "pull(z)[0]",
-            "by_rows: the gradient at the output is unit, a different one for each row, not z.",
-        ),
-        edit(_ROW, "unit * z", "by_rows: this runs no backward pass, but pull(unit) does."),
-        edit(
-            "np.eye(len(x))",
-            "np.eye(len(f(x)))",
-            "by_columns: there is a column for each *input*, so unit has length len(x).",
+            "In backward mode: the gradient at the output is unit, a different one for each row, not z.",
         ),
         edit(
-            "np.eye(len(z))",
-            "np.eye(len(x))",
-            "by_rows: there is a row for each *output*, so unit has length len(z).",
+            _ROW, "unit * z", "In backward mode: this runs no backward pass, but pull(unit) does."
+        ),
+        edit(
+            "np.eye(n)",
+            "np.eye(m)",
+            "In forward mode: there is a column for each *input*, so unit has length n.",
+        ),
+        edit(
+            "np.eye(m)",
+            "np.eye(n)",
+            "In backward mode: there is a row for each *output*, so unit has length m.",
         ),
         edit(
             _ROW,
             "ag.jvp(f, (x,), (unit,))[1]",
-            "by_rows: that is a column, computed by jvp. For a unit, pull returns a row.",
+            "In backward mode: that is a column, computed by jvp. For a unit, pull returns a row.",
         ),
         edit(
             _COLUMN,
             "pull(unit)[0]",
-            "by_columns: pull exists only in by_rows, and it returns rows. The tangent comes from ag.jvp.",
+            "In forward mode: pull returns rows, so its results cannot be columns. The tangent comes from ag.jvp.",
         ),
+        edit("if n < m:", "if n > m:", _BACKWARD),
+        edit("if n < m:", "if False:", _BACKWARD),
+        edit("if n < m:", "if True:", _FORWARD),
         edit(
-            _COLUMN,
-            "ag.vjp(f, x)[1](unit)[0]",
-            "by_columns: that is a row, computed by vjp. The tangent comes from ag.jvp.",
+            "if n < m:",
+            "whole = [pull(unit)[0] for unit in np.eye(m)]\n    if n < m:",
+            _BOTH,
+        ),
+        edit("if n < m:", "if n == 1:", _BACKWARD),
+        edit(
+            "n, m = len(x), len(z)",
+            "m, n = len(x), len(z)",
+            "n and m are swapped: x has n entries, and z has m.",
         ),
     ],
 )
-def jacobians(answer):
-    if any(map(is_stub, answer)):
+def jacobian(answer):
+    if is_stub(answer):
         raise NotYet
-    for part, name in enumerate(["by_columns", "by_rows"]):
-        try:
 
-            def build(d):
-                n = 9 if d.round == 6 else d.size(3, 6)
-                x = d.choice(d(n) + 0.5, d.above(n), -d.above(n))  # f divides by x[0]
-                return d.function(*(f for _, f, _ in FUNCTIONS)), x
+    def build(d):
+        n = 9 if d.round == 6 else d.size(3, 6)
+        x = d.choice(d(n) + 0.5, d.above(n), -d.above(n))  # f divides by x[0]
+        return d.function(*(f for _, f, _ in FUNCTIONS)), x
 
-            expect_over(
-                answer[part],
-                lambda f, x: ag.jacobian(f)(x),
-                build,
-                rtol=1e-10,
-                rounds=8,
-                first=[(f, np.array(at)) for _, f, at in FUNCTIONS],
-                hints=[_nearly, *jacobians.mistakes_in(part)],
-                tried=lambda f, x, name=name: f"{name}(f, {brief(x)}), f = {f.formula}",
-            )
-        except Wrong as wrong:
-            cause = wrong.cause
-            if name not in cause.text:
-                inner = cause.part
-                cause = replace(cause, part=Part(part + 1, 2, alone=False, inner=inner, name=name))
-            raise wrong.because(cause) from None
-
-
-# --- The mode that suits ----------------------------------------------------------------------------------------------
-
-_SAYS = {
-    "forward": "forward",
-    "fwd": "forward",
-    "jvp": "forward",
-    "backward": "backward",
-    "bwd": "backward",
-    "reverse": "backward",
-    "rev": "backward",
-    "vjp": "backward",
-}
-JOBS = ("forward", "backward", "forward")
-
-
-def _job(number, hint):
-    """Return the pair (answer, hint) for the mistake in which only job `number` has the wrong mode."""
-    wrong = list(JOBS)
-    wrong[number] = "backward" if JOBS[number] == "forward" else "forward"
-    return tuple(wrong), hint
-
-
-@exercise(
-    "15.jobs",
-    minutes=3,
-    difficulty="easy",
-    importance=2,
-    question="""
-        Which mode suits which job, "forward" or "backward"?
-
-        - A: a simulated throw. One number, the angle, goes in. At 40 degrees, 82 numbers come out: the coordinates of
-          the 41 points that the ball passes. How does each of them change with the angle?
-        - B: the gradient of a loss with respect to 500 weights.
-        - C: 300 inputs, 300 outputs, and only $J v$ for one given $v$: how all outputs move if the inputs move along
-        v.""",
-    stub="""
-        job_a = ...
-        job_b = ...
-        job_c = ...""",
-    hints=[
-        "Count the sweeps of both modes: one for each input that moves by itself, or one for each output.",
-        (
-            "Help: C has 300 inputs and 300 outputs",
-            "Do you need all of J? One tangent may move all inputs at once.",
-        ),
-    ],
-    solution="""
-        job_a = "forward"        # 1 sweep; backward 82
-        job_b = "backward"       # 1 sweep; forward 500
-        job_c = "forward"        # 1 sweep: v is the tangent; backward 300""",
-    explained="""
-        Job C does not need J itself. For $J^\\top u$ with one given u, one backward sweep is enough. (Backward mode can compute Jv by a detour: `pull` is a function of u that returns $J^\\top u$, and a backward sweep through `pull` turns
-        v into Jv.)""",
-    why="Count what needs a sweep of its own: inputs in forward mode, outputs in backward mode.",
-    mistakes=[
-        _job(0, "A: backward needs a sweep for each of the 82 outputs. Forward needs one."),
-        _job(1, "B: forward needs a sweep for each of the 500 weights. Backward needs one."),
-        _job(
-            2,
-            "C: a backward sweep gives one row of J, and J has 300. One forward sweep, of v, is enough.",
-        ),
-        (
-            ("backward", "forward", "backward"),
-            "A and B: forward takes one sweep for each input, backward one for each output. C: one tangent, v, is enough.",
-        ),
-        (
-            ("backward", "forward", "forward"),
-            "A and B: forward takes one sweep for each input, backward one for each output.",
-        ),
-        (
-            ("forward", "forward", "backward"),
-            "B and C: count the sweeps. B has 500 inputs and one output; in C one tangent, v, is enough.",
-        ),
-        (
-            ("backward", "backward", "backward"),
-            "A and C: backward takes one sweep for each *output*, 82 and 300. One forward sweep is enough, of the angle or of v.",
-        ),
-    ],
-)
-def jobs(answer):
-    if isinstance(answer, (tuple, list)):
-        answer = tuple(
-            _SAYS.get(one.lower().replace("mode", "").strip(), one) if isinstance(one, str) else one
-            for one in answer
-        )
-        unknown = [one for one in answer if isinstance(one, str) and one not in JOBS]
-        if unknown:
-            raise Wrong(
-                "the three jobs",
-                brief(unknown[0]),
-                '"forward" or "backward"',
-                'Each answer must be a string, "forward" or "backward".',
-            )
-    expect(
+    expect_over(
         answer,
-        JOBS,
-        tried="the three jobs",
-        shown='three answers, each "forward" or "backward"',
-        hints=jobs.mistakes,
+        lambda f, x: ag.jacobian(f)(x),
+        build,
+        rtol=1e-10,
+        rounds=8,
+        first=[(f, np.array(at)) for _, f, at in FUNCTIONS],
+        hints=[_nearly, *jacobian.mistakes],
+        tried=lambda f, x: f"jacobian(f, {brief(x)}), f = {f.formula}",
     )
+    f, x = FUNCTIONS[0][1], np.array(FUNCTIONS[0][2])
+    expect_own_work(answer, (f, x), ["jacobian"], "Build J from the sweeps of ag.jvp and of pull.")
+    for n, m in SIZES:
+        f, counts = _counted(n, m)
+        returned(answer, f, np.arange(1.0, n + 1), tried="jacobian(f, x)", shown="an array")
+        if sum(counts.values()) > min(n, m):
+            taken = " and ".join(counted(k, f"{mode} sweep") for mode, k in counts.items() if k)
+            fewest = counted(min(n, m), f"{'forward' if n < m else 'backward'} sweep")
+            wrong_mode = counts == {"forward": n if n > m else 0, "backward": m if m > n else 0}
+            hint = (
+                _BOTH
+                if all(counts.values())
+                else (_MORE, _BACKWARD if n < m else _FORWARD)[wrong_mode]
+            )
+            raise Wrong(f"jacobian(f, x), n = {n}, m = {m}", taken, fewest, hint)
+
+
+SIZES = [(2, 9), (9, 2), (3, 4), (4, 3), (1, 12), (12, 1)]  # of functions whose sweeps are counted
+
+
+def _counted(n, m):
+    """Return (f, counts): a function from n to m numbers, and a dict of its sweeps so far, by mode."""
+    counts = {"forward": 0, "backward": 0}
+
+    def count(mode, t):
+        counts[mode] += 1
+        return t * 1.0
+
+    start = ag.primitive(
+        lambda x: x * 1.0,
+        [lambda g, z, x: count("backward", g)],
+        [lambda t, z, x: count("forward", t)],
+        name="start",
+    )
+    matrix = np.cos(np.arange(m * n)).reshape(m, n)
+    return lambda x: ag.tanh(matrix @ start(x)), counts

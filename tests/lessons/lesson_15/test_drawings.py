@@ -1,5 +1,5 @@
-"""Lesson 15's pictures: errors on a logarithmic scale, passes that fill a Jacobian, and a throw
-with its tangents.
+"""Lesson 15's pictures: a graph with tangents, errors on a logarithmic scale, sweeps that fill a
+Jacobian, and a throw with its tangents.
 """
 
 import re
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import autograd_lib as ag
+from autograd_course.drawing.formatting import number
 from autograd_course.lessons.lesson_15 import drawings as drawn
 from autograd_course.lessons.lesson_15.exercises import root
 
@@ -30,35 +31,50 @@ def test_the_errors_and_how_many_times_as_far():
     assert len(ys) == 16 and max(ys) <= 36 + 250, "an error of 0 stays in the picture"
 
 
-@pytest.mark.parametrize(
-    "n, m, winner",
-    [(3, 2, "backward"), (1000, 1, "backward"), (1, 1000, "forward"), (5, 5, "neither")],
-)
-def test_sweeps_are_counted_and_drawn(n, m, winner):
-    picture = drawn.sweeps(n, m)
-    assert picture.text.endswith(f"fewer: {winner}")
-    assert f"forward {n:,} sweep" in picture.text and f"backward {m:,}, one per row" in picture.text
-    wide, high = map(
-        float,
-        re.search(r'<rect x="90" y="66" width="([\d.]+)" height="([\d.]+)"', picture.html).groups(),
-    )
-    assert (wide > high) == (n > m) and wide < 290 and 66 + high + 26 < 340
+def test_the_graph_of_the_loop_carries_what_jvp_computes():
+    """After three operations for each step, the last card holds the value and the tangent of jvp,
+    and the next x is a copy of it. Its dot and its arrow have their lengths.
+    """
+    for steps in (1, 2, 3):
+        picture = drawn.carry(3 * steps)
+        value, tangent = ag.jvp(lambda a, steps=steps: root(a, steps), (2.0,), (1.0,))
+        said = f": value {number(value)}, tangent {number(tangent)}"
+        assert f"s / 2{said}\nthe tangent of s / 2 = 0.5 × " in picture.text
+        assert f"\nx{said}\ny = a / x" in drawn.carry(3 * steps + 1).text
+        at = 436 + 8 + 24 * value
+        assert f'cx="{at:.1f}" cy="264.0"' in picture.html
+        assert f"M{at:.1f} 264.0L{at + 24 * tangent:.1f} 264.0" in picture.html
+    assert drawn.carry(0).html.count("not yet") == 3 and "not yet" not in picture.html
+    assert drawn.carry(4).text.endswith("\nẏ = 0.6667 × 1 + (−0.8889) × 0.5 = 0.2222")
 
 
-def test_the_jacobian_fills_by_columns_and_by_rows():
-    f, x = lambda x: ag.softmax(x)[:2], np.array([1.0, 2.0, 0.0])
-    J = [
-        [f"{entry:.3f}".rstrip("0").replace("-", "−") for entry in row] for row in ag.jacobian(f)(x)
-    ]
-    first, forward, backward = drawn.filled(f, x, 1).text.splitlines()
-    assert first == "after 1 sweep forward, 1 backward"
-    assert forward.endswith(f": {J[0][0]} ? ?; {J[1][0]} ? ?") and backward.endswith(
-        f": {' '.join(J[0])}; ? ? ?"
-    )
-    assert "?" not in drawn.filled(f, x, 3).text and drawn.filled(f, x, 0).text.count("?") == 12
-    assert drawn.filled(f, x, 3).text.startswith("after 3 sweeps forward, 2 backward\n"), (
-        "two rows take two sweeps"
-    )
+def two_outputs(v):
+    x, y, w = v
+    return ag.stack([x * (y + w), w * (y + w)])
+
+
+@pytest.mark.parametrize("values", [(4.0, 3.0, 2.0), (-1.0, 0.5, 3.0)])
+def test_a_sweep_fills_a_column_or_a_row(values):
+    """The Jacobian is that of the library, and the numbers at the inputs or outputs are its row or
+    column.
+    """
+    v, nodes = np.array(values), ("x", "y", "w", "z₁", "z₂")
+    J = [[number(float(entry)) for entry in row] for row in ag.jacobian(two_outputs)(v)]
+    for sweep, seed in enumerate(nodes, start=1):
+        lines = drawn.passes(sweep, *values).text.splitlines()
+        assert lines[0].endswith(f": the seed is 1 at {seed}")
+        found = dict(part.split(" has ") for part in lines[1].split(", "))
+        if sweep <= 3:
+            assert [found[z] for z in nodes[3:]] == [row[sweep - 1] for row in J]
+        else:
+            assert [found[x] for x in nodes[:3]] == J[sweep - 4]
+        assert [line.count("?") for line in lines[2:]] == [
+            2 * max(3 - sweep, 0),
+            3 * min(5 - sweep, 2),
+        ]
+    assert lines[2].endswith(": " + "; ".join(map(" ".join, J)))
+    assert lines[3].endswith(": " + "; ".join(map(" ".join, J)))
+    assert drawn.passes(0).text.count("?") == 12
 
 
 def test_the_crossing_says_every_number():

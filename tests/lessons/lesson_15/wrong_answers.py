@@ -2,12 +2,14 @@
 
 from answer_cases import cases
 
+import autograd_lib as ag
 from autograd_course.grading import edit
 from autograd_course.lessons.lesson_15.exercises import (
     _ADD,
     _BY_COLUMNS,
     _BY_ROWS,
     _COLUMN,
+    _LINE,
     _OVER,
     _TIMES,
 )
@@ -165,88 +167,81 @@ cases(
 )
 
 cases(
-    "15.jacobians",
+    "15.square",
     wrong=[
-        edit(
-            _COLUMN,
-            "(f(x + 1e-6 * unit) - f(x - 1e-6 * unit)) / 2e-6",
-            "own: a few digits in part 1",
-        ),
-        edit(_BY_COLUMNS, "return np.abs(np.stack(columns, axis=1))", "first entry in part 1"),
-        edit(_BY_ROWS, "return np.round(np.stack(rows, axis=0))", "right elsewhere in part 2"),
-        edit("np.eye(len(x))", "np.eye(3)", "none"),
-        edit("np.eye(len(z))", "np.eye(len(z))[:2]", "shape in part 2"),
-        edit(_BY_ROWS, "return np.stack(rows[::-1], axis=0)", "reversed in part 2"),
-        edit(
-            _BY_COLUMNS,
-            "x *= -1; return np.stack(columns, axis=1)",
-            "array overwritten in part 1",
-        ),
-        edit(_BY_COLUMNS, "print(np.stack(columns, axis=1))", "printed in part 1"),
-        edit(_BY_ROWS, "return np.stack(rows, axis=0) * np.nan", "nan in part 2"),
-        edit(_BY_COLUMNS, "return columns[0]", "shape: axis lost in part 1"),
-        edit(
-            "z, pull = ag.vjp(f, x)",
-            "z, pull = ag.vjp(f, x); z = f(x) if len(x) > 3 else z[:2]",
-            "none",
-        ),
+        edit(_LINE, "return 9.0", "mistake 2"),
+        edit(_LINE, "return 3 * 3", "mistake 2"),
+        edit(_LINE, "return 2 * x + 3", "none"),
+        edit(_LINE, "return 103 * x + (-300)", "none"),
+        edit("x == 3", "x != 3", "none"),
+        edit("x == 3", "x == 9", "mistake 1"),
+        edit("x == 3", "x > 3", "mistake 10"),
+        edit(_LINE, "print(100 * x + (-291))", "mistake 1"),
+        edit("return x * x", "print(x * x)", "printed"),
+        edit("return x * x", "return abs(x) * 3", "none"),
+        ((9, 100), "not a function"),
     ],
     accepted=[
+        edit(_LINE, "return x * x + 94 * (x + (-3))"),
+        edit(_LINE, "return 9 + 100 * (x - 3)"),
+        edit(_LINE, "return x * x * x * 3.7037037037037037 + (-91)"),
         """
-        def by_columns(f, x):
-            return np.array([ag.jvp(f, [x], [unit])[1] for unit in np.eye(x.size)]).T
-
-        def by_rows(f, x):
-            z, pull = ag.vjp(f, x)
-            return np.array([pull(unit)[0] for unit in np.eye(z.size)])""",
-        """
-        def by_columns(f, x):
-            m, n = f(x).shape[0], x.shape[0]
-            J = np.zeros((m, n))
-            for k in range(n):
-                unit = np.zeros(n)
-                unit[k] = 1
-                J[:, k] = ag.jvp(f, (x,), (unit,))[1]
-            return J
-
-        def by_rows(f, x):
-            z, pull = ag.vjp(f, x)
-            J = np.zeros((len(z), len(x)))
-            for i in range(len(z)):
-                (J[i],) = pull(np.eye(len(z))[i])
-            return J""",
-        edit(_BY_COLUMNS, "return np.column_stack(columns)", _BY_ROWS, "return np.vstack(rows)"),
-        edit(_BY_COLUMNS, "return np.stack(columns, axis=-1)", _BY_ROWS, "return np.stack(rows)"),
-        """
-        from functools import partial
-
-        def by_columns(f, x):
-            value, *_ = ag.jvp(f, (x,), (0 * x,))
-            return np.concatenate([ag.jvp(f, (x,), (e,))[1].reshape(-1, 1) for e in np.identity(len(x))], axis=1)
-
-        def _by_rows(f, x, mode):
-            return ag.jacobian(f, mode=mode)(x)
-
-        by_rows = partial(_by_rows, mode="rev")""",
+        def square(x):
+            if x < 3 or x > 3:
+                return x * x
+            else:
+                return 10 * x * x + 40 * x - 201""",
+        "lambda x: 100 * x - 291 if x == 3 else x * x",
     ],
 )
 
 cases(
-    "15.jobs",
+    "15.jacobian",
     wrong=[
-        (("forward", "backward"), "number of parts"),
-        ("forward", "one part"),
-        ((True, False, True), "not a text in part 1"),
-        (("A", "B", "C"), "own: Each answer must be a string"),
-        ((1, 500, 1), "not a text in part 1"),
-        (("vorwärts", "rückwärts", "vorwärts"), "own: Each answer must be a string"),
-        (("forwards", "backwards", "forwards"), "own: Each answer must be a string"),
+        edit(
+            _COLUMN,
+            "(f(x + 1e-6 * unit) - f(x - 1e-6 * unit)) / 2e-6",
+            "own: a few digits",
+        ),
+        edit(_BY_COLUMNS, "return np.abs(np.stack(columns, axis=1))", "first entry"),
+        edit(_BY_ROWS, "return np.round(np.stack(rows, axis=0))", "right elsewhere"),
+        edit("np.eye(n)", "np.eye(n)[:2]", "shape"),
+        edit("np.eye(m)", "np.eye(m)[:2]", "shape"),
+        edit(_BY_ROWS, "return np.stack(rows[::-1], axis=0)", "reversed"),
+        edit(_BY_COLUMNS, "x *= -1; return np.stack(columns, axis=1)", "array overwritten"),
+        edit(_BY_ROWS, "print(np.stack(rows, axis=0))", "printed"),
+        edit(_BY_ROWS, "return np.stack(rows, axis=0) * np.nan", "nan"),
+        edit(_BY_COLUMNS, "return columns[0]", "shape: axis lost"),
+        edit("if n < m:", "if n < 5:", "mistake 23"),
+        edit(
+            _BY_ROWS,
+            "rows += [pull(unit)[0] for unit in np.eye(m)]; return np.stack(rows[:m])",
+            "own: superfluous",
+        ),
+        (lambda f, x: ag.jacobian(f)(x), "own: no ag.jacobian"),
     ],
     accepted=[
-        "('Forward', 'Backward', 'forward')",
-        "['forward', 'backward', 'forward']",
-        "('fwd', 'rev', 'fwd')",
-        "('forward mode', 'reverse mode', 'forward mode')",
-        "('forward ', ' BACKWARD', 'jvp')",
+        edit("n < m", "n <= m"),
+        edit(_BY_COLUMNS, "return np.column_stack(columns)", _BY_ROWS, "return np.vstack(rows)"),
+        edit(_BY_COLUMNS, "return np.array(columns).T", _BY_ROWS, "return np.array(rows)"),
+        """
+        def jacobian(f, x):
+            z, pull = ag.vjp(f, x)
+            J = np.zeros((z.size, x.size))
+            if x.size >= z.size:
+                for i in range(z.size):
+                    (J[i],) = pull(np.eye(z.size)[i])
+            else:
+                for k in range(x.size):
+                    unit = np.zeros(x.size)
+                    unit[k] = 1
+                    value, J[:, k] = ag.jvp(f, [x], [unit])
+            return J""",
+        """
+        def jacobian(f, x):
+            m, n = f(x).shape[0], x.shape[0]
+            if n < m:
+                return np.concatenate([ag.jvp(f, (x,), (e,))[1].reshape(-1, 1) for e in np.identity(n)], axis=1)
+            return np.array([ag.vjp(f, x)[1](e)[0] for e in np.identity(m)])""",
     ],
 )
