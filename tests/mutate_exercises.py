@@ -439,8 +439,12 @@ RIGHT_ALL_THE_SAME = {
     "14.fold": {"line [12]: 2 → -2": "the last two of four"},
     "14.fast": {"line [47]: 2 → -2": "the last two of four"},
     "14.my_op": {"line 3: name dropped": "a row needs no name"},
+    "15.square": {
+        ".*(without its sign|tiny)": "a square has no sign, and that of a tiny number is tiny"
+    },
     "15.jacobian": {
-        "line [568]: [01] → -1": "the last of two axes",
+        "line 4: Lt → LtE": "with n = m both modes need as many sweeps",
+        "line [5678]: [01] → -1": "the last of two axes, or the one gradient",
         "line 8: .* dropped": "rows stand so by themselves",
     },
     "16.largest": {

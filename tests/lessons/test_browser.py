@@ -34,7 +34,8 @@ registered()
 KIT = {
     "imports": """
 import autograd_lib as ag
-from autograd_course import Picture, backward_stepper, explore, live_graph, predict, slope_explorer
+from autograd_course import Picture, backward_stepper, explore, forward_stepper, live_graph
+from autograd_course import predict, slope_explorer
 from autograd_course.quiz.texts import prediction""",
     "thirty_nodes": """
 def thirty(x, w, b):
@@ -50,6 +51,9 @@ slope_explorer(ag.tanh)""",
 a = ag.Tensor(3.0, requires_grad=True, name="a")
 b = 2 * a
 backward_stepper(b * (b + 1))""",
+    "forward": """
+c = ag.Tensor(3.0, requires_grad=True, name="c")
+forward_stepper(c * (c + 1), c=1)""",
     "toggles": """
 explore(lambda side, n, h: Picture(f"<p>{side} {n} {h}</p>", f"{side}, {n} at {h}"),
         side=["left", "right"], n=(0, 2, 1), h=[1, 1e-5, 0.1])""",
