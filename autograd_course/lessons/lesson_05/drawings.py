@@ -1,16 +1,54 @@
-"""Draw a backward pass in any order, and the number of paths beside the number of visits."""
+"""Draw the learner's Values, a backward pass in any order or through a neuron, and paths beside visits."""
 
 from functools import cache
 from time import perf_counter
 
 import numpy as np
 
+from autograd_lib import Tensor, elementwise, tanh
 from autograd_lib.tape import input_gradients
 
 from ...drawing import style
-from ...drawing.formatting import counted, words
+from ...drawing.formatting import counted, number, words
 from ...drawing.picture import Picture, svg
-from ...widgets.stepper import frames, picture
+from ...widgets import graph
+from ...widgets.stepper import BACKWARD, Story, frames, picture
+
+# --- The Values of the learner's engine -------------------------------------------------------------------------------------
+
+
+def draw_values(output):
+    """Draw the Values from which the Value `output` was computed, as `draw_graph` draws Tensors.
+
+    A card shows the number, the data and the grad of a Value, and the variable that holds the Value, if
+    any. An arrow comes from each of the inputs, with the local gradient of this input.
+    """
+    called = {}
+    for name, value in graph.variables().items():
+        if type(value) is type(output) and not name.startswith("_"):
+            called.setdefault(value, f"{name} (#{value.number})")
+    found = [output]
+    for value in found:
+        found += [x for x in dict.fromkeys(value.inputs) if x not in found]
+    nodes = [
+        graph.Node(
+            value,
+            called.get(value, f"#{value.number}"),
+            None,
+            {},
+            np.asarray(value.data),
+            np.asarray(value.grad),
+            tuple((x, number(local)) for x, local in zip(value.inputs, value.locals)),
+            (None,) * len(value.inputs),
+            (True,) * len(value.inputs),
+            True,
+        )
+        for value in sorted(found, key=lambda value: value.number)
+    ]
+    text, placed = graph.describe(nodes), graph.layout(nodes)
+    drawn = graph.listed(text) if placed is None else graph.draw(nodes, placed, text)
+    return Picture(drawn, text, says_all=True)
+
 
 # --- The order of the visits ------------------------------------------------------------------------------------------------
 
@@ -46,6 +84,135 @@ def in_order(output, orders):
     """
     stories = {when: frames(output, visits(order)) for when, order in orders.items()}
     return lambda visit_b, step: picture(stories[visit_b][min(step, len(stories[visit_b]) - 1)])
+
+
+# --- A neuron ---------------------------------------------------------------------------------------------------------------
+
+_weighted_sum = elementwise(
+    lambda w, x, b: w * x + b,
+    lambda g, z, w, x, b: g * x,
+    lambda g, z, w, x, b: g * w,
+    lambda g, z, w, x, b: g,
+    name="weighted_sum",
+)
+_half_squared_error = elementwise(
+    lambda ŷ, y: (ŷ - y) ** 2 / 2,
+    lambda g, z, ŷ, y: g * (ŷ - y),
+    lambda g, z, ŷ, y: g * (y - ŷ),
+    name="half_squared_error",
+)
+
+
+def _short(x):
+    """Return a number as text with three digits, or four below 0.01: a card has room for it on a phone."""
+    return number(_rounded(x))
+
+
+def _rounded(x):
+    return float(f"{x:.3g}" if abs(x) >= 0.01 else f"{x:.4g}")
+
+
+class _Neuron(Story):
+    """Record the Frames of the backward pass through a neuron with the weight `w`.
+
+    There is one for the start, one for each visit to a result, and one for the two leaves that require a
+    gradient, the weight and the bias. The sum and the loss are one operation each, as in the derivation.
+    """
+
+    words = BACKWARD._replace(waiting="In the ledger, next first")
+
+    def __init__(self, w):
+        x, b, y, w = (
+            Tensor(value, name in "wb", name)
+            for value, name in [(2.0, "x"), (0.0, "b"), (1.0, "y"), (w, "w")]
+        )
+        s = _weighted_sum(w, x, b)
+        ŷ = tanh(s)
+        L = _half_squared_error(ŷ, y)
+        s.name, ŷ.name, L.name = "s", "ŷ", "L"
+        super().__init__(L)
+        titles = {s: "s = w · x + b", ŷ: "ŷ = tanh(s)", L: "L = ½ (ŷ − y)²"}
+        for value, title in titles.items():
+            node = self.nodes[id(value)]
+            local = [
+                (key, word and _short(float(word.replace("−", "-")))) for key, word in node.inputs
+            ]
+            self.nodes[id(value)] = node._replace(name=title, op=None, inputs=tuple(local))
+        placed = graph.layout(list(self.nodes.values()))
+        self.placed = placed and (placed.down or placed)  # one column, beside the numbers
+        self.ledger, self.kept = {id(L): 1.0}, {}
+        self.tell(
+            "The forward pass is done, so every value is known. The ledger has one entry: 1 for L."
+        )
+        for value in (L, ŷ, s):
+            self.visit(value)
+        self.at, self.work, self.beads = None, [], dict.fromkeys(self.beads, "done")
+        self.kept |= self.ledger
+        self.ledger = {}
+        self.tell(
+            f"w and b are leaves. They send nothing, and .grad keeps their gradients: "
+            f"{_short(self.kept[id(w)])} and {_short(self.kept[id(b)])}. The ledger is empty."
+        )
+
+    def visit(self, value):
+        """Add the Frame in which `value` sends a gradient to each input that needs one."""
+        g = self.kept[id(value)] = self.ledger.pop(id(value))
+        self.at, self.work = (self.names[id(value)], _short(g)), []
+        self.beads = dict.fromkeys(self.beads, "done")
+        for slot, (key, local) in enumerate(self.nodes[id(value)].inputs):
+            if local:
+                gx = self.nodes[id(value)].passed[slot]
+                self.ledger[key] = float(gx)
+                self.sent[id(value), slot], self.beads[id(value), slot] = gx, "now"
+                self.work.append(
+                    (f"to {self.names[key]}", f"{_short(g)} × {local} = {_short(float(gx))}")
+                )
+        sends = " and ".join(f"{line} {to}" for to, line in self.work)
+        self.tell(
+            f"{self.at[0]} is visited. It takes g = {_short(g)} out of the ledger and sends g × local: {sends}.",
+            id(value),
+        )
+
+    def tell(self, say, now=None):
+        """Add a Frame with the sentence `say`; `now` is the key of the value that is visited, if any."""
+        cards, nodes = {}, []
+        for key, node in self.nodes.items():
+            if node.gradient is not None:
+                node = node._replace(gradient=np.asarray(_rounded(node.gradient)))
+                cards[key] = (
+                    "now"
+                    if key == now
+                    else "waiting"
+                    if key in self.ledger
+                    else "done"
+                    if key in self.kept
+                    else "ahead"
+                )
+            nodes.append(node)
+        self.add(
+            say,
+            nodes,
+            cards,
+            {},
+            [(self.names[key], _short(g), "") for key, g in self.ledger.items()],
+            [
+                (node.name, _short(self.kept[node.key]) if node.key in self.kept else "nothing")
+                for node in self.wanting
+            ],
+        )
+
+
+@cache
+def _neuron(w):
+    return _Neuron(w).frames()
+
+
+def neuron_steps(w, step):
+    """Draw one step, from 0 to 4, of the backward pass through a neuron with the weight `w`.
+
+    The neuron is ŷ = tanh(w x + b) with x = 2 and b = 0, the target is 1, and L is half the squared error.
+    """
+    return picture(_neuron(w)[step])
 
 
 # --- Paths and visits -------------------------------------------------------------------------------------------------------
@@ -118,15 +285,13 @@ def odometer(n, paths, visits, pace, visited, walked=True):
     """
     how = "each one followed" if walked else "not followed here"
     parts = [words(14, 22, f"x = x + x, {counted(n, 'time')}", style.INK, "start", 14)]
-    for top, name, number, colour in [
+    for top, name, reading, colour in [
         (58, f"paths, {how}", paths, style.OTHER),
         (124, "visits", visits, style.INK),
     ]:
         parts.append(words(14, top - 7, name, colour, "start", 14))
-        digits = (
-            f"{number:<{WHEELS}d}"  # left-aligned, because a phone shows no more than twelve digits
-        )
-        first = -len(str(number)) % 3
+        digits = f"{reading:<{WHEELS}d}"  # left-aligned, because a phone shows no more than twelve digits
+        first = -len(str(reading)) % 3
         for i, digit in enumerate(digits):
             parts.append(_wheel(14 + 27 * i + 4 * ((i + first) // 3), top, digit, colour))
     parts.append(_scale(paths / pace, visited))

@@ -32,7 +32,15 @@ from ...source import names_in, underneath
 as_found = (
     engine("early").backward
 )  # visits each value as soon as it is found, even if some of its users have not been visited
-replaced = engine("=").backward  # each contribution replaces the one before
+_replaced = engine("=").backward
+
+
+def replaced(output):
+    """Run a backward pass in which each contribution replaces the one before, and add to every `.grad`."""
+    _replaced(output)
+    for value, g in output.arrived.items():
+        if value.inputs:  # the leaves already have theirs
+            value.grad += g
 
 
 class Program:

@@ -9,8 +9,16 @@ import pytest
 import autograd_lib as ag
 from autograd_course.grading import yours_or_ours
 from autograd_course.grading.rule_checks import engine
-from autograd_course.lessons.lesson_05.drawings import duration, in_order, odometer, race, visits
-from autograd_course.lessons.lesson_05.engine import Value
+from autograd_course.lessons.lesson_05.drawings import (
+    draw_values,
+    duration,
+    in_order,
+    neuron_steps,
+    odometer,
+    race,
+    visits,
+)
+from autograd_course.lessons.lesson_05.engine import Value, add
 from autograd_course.lessons.lesson_05.exercises import as_found, random_program, replaced, score
 from autograd_lib import tape
 
@@ -25,13 +33,88 @@ def fork():
 
 
 def svg_of(picture):
-    root = ET.fromstring(re.search(r"<svg.*</svg>", picture.html, re.DOTALL).group())
+    root = ET.fromstring(re.search(r"<svg.*?</svg>", picture.html, re.DOTALL).group())
     assert root.get("role") == "img" and root.get("aria-label").split() == picture.text.split()
     return root
 
 
 def words(picture):
     return [one.text for one in svg_of(picture).iter("{http://www.w3.org/2000/svg}text")]
+
+
+# --- The Values of the learner's engine
+
+
+def multiply(x, y):
+    return Value(x.data * y.data, (x, y), (y.data, x.data))
+
+
+def test_values_are_drawn_with_all_that_they_store():
+    first = Value(1.0)
+    Value(7.0)  # not used
+    held = add(first, Value(4.0))
+    held.grad, first.grad = 2.0, -3.0
+    picture = draw_values(held)
+    names = [f"first (#{first.number})", f"#{first.number + 2}", f"held (#{held.number})"]
+    drawn = words(picture)
+    assert [word for word in drawn if "#" in word] == names
+    assert drawn.count("local 1") == 2 and {"1", "4", "5", "2", "−3", "0"} <= set(drawn)
+    assert "7" not in drawn
+    assert picture.text.splitlines()[1:] == [
+        f"{names[0]}: value 1, gradient −3",
+        f"{names[1]}: value 4, gradient 0",
+        f"{names[2]}: value 5, gradient 2; local gradients: {names[0]} 1, {names[1]} 1",
+    ]
+
+
+def test_a_value_used_twice_is_drawn_once_with_two_arrows():
+    c = Value(50.0)
+    drawn = words(draw_values(add(multiply(c, c), c)))
+    assert drawn.count("local 50") == 2 and sum("#" in word for word in drawn) == 3
+
+
+def test_replaced_loses_a_contribution_at_every_value():
+    a, b = Value(10.0), Value(5.0)
+    c = multiply(a, b)
+    L = multiply(c, c)
+    replaced(L)
+    assert [value.grad for value in (L, c, a, b)] == [1, 50, 250, 500]
+
+
+# --- A neuron
+
+
+@pytest.mark.parametrize("w", [1.0, 0.5, 0.0])
+def test_each_step_of_the_neuron_brings_its_gradients(w):
+    t = np.tanh(2 * w)
+    loss = {  # the part of the neuron after each value
+        "ŷ": (lambda y: 0.5 * (y - 1) ** 2, t),
+        "s": (lambda s: 0.5 * (ag.tanh(s) - 1) ** 2, 2 * w),
+        "w": (lambda w: 0.5 * (ag.tanh(2 * w) - 1) ** 2, w),
+        "b": (lambda b: 0.5 * (ag.tanh(2 * w + b) - 1) ** 2, 0.0),
+    }
+    told = {name: ag.grad(f)(float(at)) for name, (f, at) in loss.items()}
+    for step, name in enumerate(["ŷ", "s", "w"], 1):
+        said = neuron_steps(w, step).text.split("In the ledger, next first: ")[1].splitlines()[0]
+        entries = dict(entry.split() for entry in said.split(", "))
+        assert name in entries and len(entries) == (2 if name == "w" else 1)
+        for entry, g in entries.items():
+            assert np.isclose(float(g.replace("−", "-")), told[entry], rtol=5e-3)
+            assert g in words(neuron_steps(w, step))
+    kept = neuron_steps(w, 4).text.splitlines()[-1]
+    found = re.fullmatch(r"In .grad so far: w (\S+), b (\S+)", kept).groups()
+    assert np.allclose(
+        [float(g.replace("−", "-")) for g in found], [told["w"], told["b"]], rtol=5e-3
+    )
+
+
+def test_a_card_of_the_neuron_shows_no_gradient_before_its_turn():
+    shown = [words(neuron_steps(1.0, step)).count("not yet") for step in range(5)]
+    assert shown == [4, 3, 2, 0, 0]
+    assert {"s = w · x + b", "ŷ = tanh(s)", "L = ½ (ŷ − y)²", "x", "w", "b", "y"} <= set(
+        words(neuron_steps(1.0, 0))
+    )
+    assert "nothing" in neuron_steps(1.0, 4).text and "−0.005083" in words(neuron_steps(1.0, 4))
 
 
 # --- The order of the visits
