@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from autograd_lib import nn, no_grad, optim
+from autograd_lib import Tensor, nn, no_grad, optim, softmax, tanh
 
 from ...data import digits
 from ...grading import NotYet, Wrong, brief, edit, exercise, expect, expect_over, is_stub, returned
@@ -102,6 +102,18 @@ prediction(
 )
 
 prediction(
+    "12.best",
+    question="""A hundred programs guess the digits at random, without looking at them. You choose the program with
+        the highest score on the first 180 held-out scans. What percentage of these 180 did it guess correctly? And what
+        percentage of the other 180? (The standard error is 2.2 percentage points, for 180 scans and p = 10 %.)""",
+    answer={"on the first 180, in %": 16, "on the other 180, in %": 10},
+    tolerance=4,
+    reveal="""About **16 %** of the 180 scans by which you chose it, and about **10 %** of the other 180. Every score scatters around 10 %
+        with a standard error of 2.2 points. The best of a hundred scores is usually two to three standard errors above 10 %. It is the
+        highest because of luck, and this luck is not repeated on other scans.""",
+)
+
+prediction(
     "12.hand",
     question="""With digits held out at random, the score is about 98 %. This time, hold out a block of 450 *neighbouring scans*
         in the file, and train on the rest. What happens to the score, averaged over four such blocks?""",
@@ -122,6 +134,283 @@ card(
         "Trust the held-out score, to about ±2·√(p(1 − p)/n). If you use it to make a choice, you need another test set.",
     ],
 )
+
+# --- 12.train_step --------------------------------------------------------------------------------------------------------
+
+
+def _one_step(model, optimizer, X, y):
+    """Take one step of the optimizer, and return the loss before it."""
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(model(X), y)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+@exercise(
+    "12.train_step",
+    minutes=5,
+    difficulty="easy",
+    importance=3,
+    names=lambda: {"cross_entropy": nn.functional.cross_entropy},
+    question="""
+        Write these five lines once, for any network and any data: `train_step(model, optimizer, X, y)`. You need `model(X)`,
+        `cross_entropy(logits, y)`, and three methods: `backward` of the loss, `zero_grad` and `step` of the optimizer.
+
+        - The parameters may still have gradients from earlier, in `.grad`, and `backward` adds to them. The step must follow the
+          gradient of this loss alone.
+        - Return the loss *before* the step as a float. (`.item()` returns the number in a Tensor.)
+
+        The check never reads your code. It runs several steps with networks of its own, and looks at their parameters.""",
+    stub="""
+        def train_step(model, optimizer, X, y):
+            ...""",
+    hints=[
+        """
+        Each line needs the result of an earlier one: `backward` needs the loss, the loss needs the logits, and `step` needs the
+        gradients. Where must `zero_grad` be, so that it removes the old gradients and not the new ones?""",
+        """
+        `loss = cross_entropy(model(X), y)` runs the forward pass and computes the loss. Before it comes `optimizer.zero_grad()`, and
+        after it come two calls and the `return`.""",
+    ],
+    solution="""
+        def train_step(model, optimizer, X, y):
+            optimizer.zero_grad()  # old gradients to zero
+            logits = model(X)  # forward pass
+            loss = cross_entropy(logits, y)  # one number
+            loss.backward()  # backward pass: a gradient for every parameter
+            optimizer.step()  # change every parameter
+            return loss.item()""",
+    explained="""
+        If you leave out `zero_grad`, the first step of a new network is still right, because it has no old gradients. The mistake
+        shows from the second step on. So the check takes several steps.""",
+    why="The step follows the gradient of this loss alone, because zero_grad comes before backward, and step after it.",
+)
+def train_step(answer):
+    rng, cross_entropy = np.random.default_rng(0), nn.functional.cross_entropy
+    for kind, lr in [(optim.SGD, 0.5), (optim.Adam, 0.1)]:
+        events = []
+        model, twin = (
+            _watched(nn.MLP, events)([3, 5, 4], tanh, rng=0),
+            nn.MLP([3, 5, 4], tanh, rng=0),
+        )
+        optimizer, right = (
+            make(network.parameters(), lr=lr)
+            for make, network in [(_watched(kind, events), model), (kind, twin)]
+        )
+        for nth, when in enumerate(STEPS):
+            X, y = rng.normal(size=(4 + nth, 3)), rng.integers(4, size=4 + nth)
+            if nth == 2:
+                for p in model.parameters():
+                    p.grad = rng.normal(size=p.shape)
+            before, stored = _parameters(model), _gradient(model)
+            events.clear()
+            got = returned(answer, model, optimizer, X, y, tried=when, shown=LOSS, hints=SLIPS)
+            soft = cross_entropy(softmax(twin(X)), y)
+            twin.zero_grad()
+            soft.backward()
+            softened = _gradient(twin)
+            loss = _one_step(twin, right, X, y)
+            if not np.allclose(_parameters(model), _parameters(twin), rtol=1e-6, atol=1e-9):
+                unmoved = np.array_equal(_parameters(model), before)
+                raise Wrong(
+                    when,
+                    "no parameter has changed"
+                    if unmoved
+                    else "a different change of the parameters",
+                    "every parameter takes one step along the gradient of this loss",
+                    _slip(
+                        [*events],
+                        _gradient(model),
+                        stored,
+                        _gradient(twin),
+                        softened,
+                        len(y),
+                        unmoved,
+                    ),
+                )
+            if isinstance(got, Tensor) or not isinstance(got, (float, np.floating)):
+                raise Wrong(
+                    f"the returned value in {when}",
+                    f"a value of type {type(got).__name__}",
+                    "a float",
+                    "The parameters are right. Return the loss as a plain number, loss.item(). (A Tensor would keep the graph "
+                    "of this step in memory.)"
+                    if isinstance(got, (Tensor, np.ndarray)) and got.size == 1
+                    else "The parameters are right. Return the loss, and nothing else: loss.item().",
+                )
+            expect(
+                float(got),
+                loss,
+                tried=f"the returned loss of {when}",
+                hints=[
+                    (
+                        cross_entropy(twin(X), y).item(),
+                        "The parameters are right, but that is the loss after the step. Return the loss from which you "
+                        "called backward.",
+                    ),
+                    (
+                        len(y) * loss,
+                        "The parameters are right, but that is the sum over the rows. Return the mean, as cross_entropy does.",
+                    ),
+                ],
+            )
+
+
+STEPS = [
+    "the first step of a new network",
+    "the second step, with other data",
+    "a step while .grad holds the gradients of a different loss",
+]
+LOSS = "the loss before the step, as a float"
+NUMBER = ".item() returns a plain number, which has no backward. Call backward on the Tensor, and use .item() only for the result."
+SLIPS = [
+    (
+        lambda model, optimizer, X, y: nn.functional.cross_entropy(y, model(X)),
+        "cross_entropy takes the logits first, and then the labels y.",
+    ),
+    (
+        lambda model, optimizer, X, y: nn.functional.cross_entropy(model(X), y).item().backward(),
+        NUMBER,
+    ),
+    (
+        lambda model, optimizer, X, y: nn.functional.cross_entropy(X, y),
+        "cross_entropy takes the logits, model(X), and not X itself.",
+    ),
+    (
+        lambda model, optimizer, X, y: _unrecorded(model, X, y).backward(),
+        "Under no_grad the forward pass is not recorded, so backward has nothing to go through. Leave no_grad out.",
+    ),
+    (
+        lambda model, optimizer, X, y: model(X).backward(),
+        "backward starts at the loss, which is a single number, and not at the logits.",
+    ),
+    (
+        lambda model, optimizer, X, y: optimizer.backward(),
+        "backward is a method of the loss: loss.backward().",
+    ),
+    (
+        lambda model, optimizer, X, y: model.backward(),
+        "backward is a method of the loss: loss.backward().",
+    ),
+    (
+        lambda model, optimizer, X, y: model.step(),
+        "step is a method of the optimizer: optimizer.step().",
+    ),
+]
+
+
+def _unrecorded(model, X, y):
+    with no_grad():
+        return nn.functional.cross_entropy(Tensor(model(X).data), y)
+
+
+def _watched(kind, events):
+    """Return a subclass of `kind`, a class of models or optimizers, that records some of its calls.
+
+    Each call of `zero_grad` or `step` appends a pair to the list `events`: the name of the method,
+    and the gradients of all parameters before the call, as one vector.
+    """
+
+    def recorded(name):
+        def call(self, *args, **named):
+            events.append((name, _gradient(self)))
+            return getattr(kind, name)(self, *args, **named)
+
+        return call
+
+    methods = {name: recorded(name) for name in ("zero_grad", "step") if hasattr(kind, name)}
+    return type(kind.__name__, (kind,), methods)
+
+
+def _tensors(owner):
+    return owner.params if isinstance(owner, optim.Optimizer) else [*owner.parameters()]
+
+
+def _gradient(owner):
+    """Return the gradients of a model or an optimizer as one vector, with 0 where there is none."""
+    return np.concatenate(
+        [np.ravel(np.zeros(p.shape) if p.grad is None else p.grad) for p in _tensors(owner)]
+    )
+
+
+def _parameters(model):
+    return np.concatenate([p.data.ravel() for p in model.parameters()])
+
+
+def _slip(events, left, stored, alone, softened, rows, unmoved):
+    """Return a hint about the mistake in a training step, judged by the gradients that it used.
+
+    Parameters
+    ----------
+    events : list of tuple
+        The calls of `zero_grad` and `step` in order, each with the gradients before the call.
+    left, stored : ndarray
+        The gradients after the training step, and before it.
+    alone, softened : ndarray
+        The gradient of the right loss, and that of the loss of softmax(logits).
+    rows : int
+        The number of rows of the data.
+    unmoved : bool
+        True if no parameter has changed.
+    """
+    used = [g for name, g in events if name == "step"]
+    erased = [g for name, g in events if name == "zero_grad" and g.any()]
+
+    def close(g, other):
+        return np.allclose(g, other, rtol=1e-6, atol=1e-9)
+
+    if not used:
+        return (
+            "optimizer.step() was not called. (Are the parentheses there?)"
+            if unmoved
+            else "The parameters changed without a step of the optimizer that was passed. Only this optimizer knows its rule, its "
+            "learning rate and its memory: call optimizer.step()."
+        )
+    if len(used) > 1:
+        return f"The optimizer took {len(used)} steps in one call. One call is one step."
+    if not used[0].any():
+        if left.any():
+            return (
+                "When step() ran, there were no gradients yet: backward() ran after it. The step needs the gradients, so "
+                "backward() comes first."
+            )
+        if any(not close(g, stored) for g in erased):
+            return (
+                "When step() ran, there were no gradients any more: zero_grad() ran after backward(), and removed the new "
+                "gradients. Remove the old ones before backward() adds the new ones."
+            )
+        return "When step() ran, there were no gradients. Call backward() on the loss before it. (Are the parentheses there?)"
+    if stored.any() and close(used[0], stored + alone):
+        return (
+            "The step followed the sum of the old gradients and the new ones. zero_grad() ran only after the step, which is "
+            "too late for gradients from elsewhere: call it before backward()."
+            if erased
+            else "The step followed the sum of the old gradients and the new ones, because backward() adds to .grad. Call "
+            "zero_grad() before backward(). (Are the parentheses there?)"
+        )
+    for factor, hint in [
+        (2, "The step followed twice the gradient of this loss: backward() ran twice."),
+        (
+            -1,
+            "The step followed the negative gradient, so the loss rises: leave out the minus sign.",
+        ),
+        (
+            rows,
+            "The step followed the gradient of the sum over the rows. cross_entropy returns their mean.",
+        ),
+    ]:
+        if close(used[0], factor * alone):
+            return hint
+    if close(used[0], softened):
+        return "cross_entropy contains the softmax already: pass it the logits, model(X)."
+    if close(used[0], alone):
+        return "The step used the right gradients, but then your code changed the parameters again. The optimizer changes them."
+    return (
+        "The step followed the gradient of a different loss. Does your function use its own four arguments, and all rows of X "
+        "and y?"
+    )
+
 
 # --- 12.batches -----------------------------------------------------------------------------------------------------------
 
@@ -152,7 +441,9 @@ card(
             for start in range(0, len(images), size):
                 rows = order[start:start + size]
                 yield images[rows], labels[rows]""",
-    explained="The function `train` above does the same.",
+    explained="""
+        `rng.permutation` runs once per call, so each epoch has a new order, the same for images and labels. In the next section
+        `train` uses this function.""",
     why="With one order for both arrays, an image and its label always stay together.",
 )
 def batches(answer):
@@ -804,7 +1095,7 @@ def _share(model, images, labels):
         scans the score rises by about 14 percentage points, and from 400 on it hardly changes. There are two limitations. A score of 96 % on 360 digits has a standard error of 1.0
         percentage points, and the last two scores of the curve differ by less. And the numbers of steps differ: 400 at first,
         and 299 for all scans. With
-        40 epochs instead of 13, all scans give about 97 %: five more of the 360 are read correctly, and none is newly misread. So the
+        40 epochs instead of 13, all scans give about 97 %: in our run, five more of the 360 are read correctly, and none is newly misread. So the
         plateau may be partly due to too little training.""",
     why="If the curve is flat, more data may not help: first try to train longer.",
 )

@@ -34,6 +34,125 @@ def _only_images(images, labels, size, rng):
         yield images[order[start : start + size]]
 
 
+LOGITS, LOSS = "logits = model(X)  # forward pass", "loss = cross_entropy(logits, y)  # one number"
+ZERO, BACKWARD, STEP, RETURN = (
+    "optimizer.zero_grad()  # old gradients to zero",
+    "loss.backward()  # backward pass: a gradient for every parameter",
+    "optimizer.step()  # change every parameter",
+    "return loss.item()",
+)
+
+cases(
+    "12.train_step",
+    wrong=[
+        edit(ZERO, "pass", "own: never reset | the second step"),
+        edit(ZERO, "optimizer.zero_grad", "own: never reset | the second step"),
+        edit(
+            ZERO,
+            "pass",
+            BACKWARD,
+            "loss.backward(); optimizer.zero_grad()",
+            "own: reset after backward | no parameter has changed",
+        ),
+        edit(
+            ZERO,
+            "pass",
+            BACKWARD,
+            "loss.backward(); model.zero_grad()",
+            "own: reset after backward | no parameter has changed",
+        ),
+        edit(
+            ZERO,
+            "pass",
+            STEP,
+            "optimizer.step(); optimizer.zero_grad()",
+            "own: reset last | a different loss",
+        ),
+        edit(BACKWARD, "optimizer.step()", STEP, "loss.backward()", "own: step before backward"),
+        edit(
+            ZERO,
+            "pass",
+            BACKWARD,
+            "optimizer.step()",
+            STEP,
+            "loss.backward()",
+            "own: step before backward",
+        ),
+        edit(STEP, "pass", "own: no step | no parameter has changed"),
+        edit(STEP, "optimizer.step", "own: no step | no parameter has changed"),
+        edit(
+            STEP,
+            "for p in model.parameters():\n        p.data = p.data - 0.5 * p.grad",
+            "own: not a step of this optimizer",
+        ),
+        edit(
+            ZERO,
+            "optimizer = optim.SGD(model.parameters(), lr=0.5); optimizer.zero_grad()",
+            "own: not a step of this optimizer",
+        ),
+        edit(STEP, "optimizer.step(); optimizer.step()", "own: two steps | 2 steps"),
+        edit(BACKWARD, "pass", "own: no backward | no parameter has changed"),
+        edit(BACKWARD, "loss.backward", "own: no backward | no parameter has changed"),
+        edit(BACKWARD, "loss.backward(); loss.backward()", "own: backward twice"),
+        edit(BACKWARD, "(-loss).backward()", "own: uphill"),
+        edit(BACKWARD, "(len(y) * loss).backward()", "own: gradient of the sum"),
+        edit(BACKWARD, "logits.backward()", "own: backward of the logits"),
+        edit(BACKWARD, "model.backward()", "own: backward of something else"),
+        edit(BACKWARD, "optimizer.backward()", "own: backward of something else"),
+        edit(STEP, "model.step()", "own: step of the model"),
+        edit(LOSS, "loss = cross_entropy(y, logits)", "own: labels first"),
+        edit(LOSS, "loss = cross_entropy(X, y)", "own: X as logits"),
+        edit(LOSS, "loss = cross_entropy(logits, y).item()", "own: item before backward"),
+        edit("(logits, y)", "(softmax(logits), y)", "own: softmax twice"),
+        edit("(logits, y)", "(logits.data, y)", "error: Tensor attribute"),
+        edit(
+            LOGITS,
+            "with no_grad():\n        logits = model(X)",
+            "own: nothing recorded",
+        ),
+        edit("model(X)", "model(X[:3])", "(logits, y)", "(logits, y[:3])", "own: other data"),
+        edit("(logits, y)", "(logits, y[::-1])", "own: other data"),
+        edit(
+            STEP,
+            "optimizer.step()\n    for p in model.parameters():\n        p.data = p.data * 0.99",
+            "own: changed again",
+        ),
+        edit(RETURN, "return loss", "own: not a float | Tensor"),
+        edit(RETURN, "return loss.data", "own: not a float | ndarray"),
+        edit(RETURN, "return logits", "own: more than the loss"),
+        edit(RETURN, "return loss.item(), logits", "own: more than the loss | tuple"),
+        edit(RETURN, "return model", "own: more than the loss"),
+        edit(RETURN, "return cross_entropy(model(X), y).item()", "own: loss after the step"),
+        edit(RETURN, "return len(y) * loss.item()", "own: sum of the losses"),
+        edit(RETURN, "print(loss.item())", "printed"),
+        edit(RETURN, "loss.item()", "nothing"),
+    ],
+    accepted=[
+        edit(ZERO, "model.zero_grad()"),
+        edit(ZERO, "pass", BACKWARD, "optimizer.zero_grad(); loss.backward()"),
+        """
+        def train_step(model, optimizer, X, y):
+            for p in model.parameters():
+                p.grad = None
+            p = np.exp(model(X) - 0)
+            loss = -np.log(p[np.arange(len(y)), y] / p.sum(axis=1)).mean()
+            loss.backward()
+            optimizer.step()
+            return float(loss.data)""",
+        """
+        class Step:
+            def __call__(self, model, optimizer, X, y):
+                optimizer.zero_grad()
+                loss = cross_entropy(model(X), y)
+                loss.backward()
+                before = loss.item()
+                optimizer.step()
+                optimizer.zero_grad()
+                return before
+        train_step = Step()""",
+    ],
+)
+
 cases(
     "12.batches",
     wrong=[
