@@ -465,6 +465,7 @@ RIGHT_ALL_THE_SAME = {
         ".*(without its sign|squeezed|length 1)": "sizes, (4, 4)",
     },
     "18.attention_back": {"line [456]: (1|sign|K)": "the last of two axes; Q and K are as wide"},
+    "18.self_attention_back": {"line 3: (1|sign)": "the last of two axes"},
     "18.layer_norm_x": {"line 2: (1|sign)": "the last of two axes"},
     "19.smoothed": {
         ".*(clipped|tiny|sign)": "shares are from 0 to 1",

@@ -1,10 +1,10 @@
-"""Ask the questions of lesson 18: which position reads which, embedding, attention, layer norm and einsum."""
+"""Ask the questions of lesson 18: which position reads which, attention, layer norm and einsum."""
 
 import numpy as np
 
 import autograd_lib as ag
 
-from ...grading import NotYet, edit, exercise, expect_call, expect_over, formula, has_blank, is_stub
+from ...grading import NotYet, edit, exercise, expect_over, formula, has_blank, is_stub
 from ...grading.mistakes import doubled, printed, sign_lost
 from ...quiz.texts import Question, card, prediction, recall
 
@@ -69,7 +69,7 @@ card(
         "If a model does not cheat, the gradient of output t with respect to each later letter, s > t, is 0.",
         "An embedding is indexing: a row that was read twice receives both gradients.",
         "Attention: P = softmax(Q·Kᵀ/√d), masked before the softmax, and Z = P·V. P is computed, not learned.",
-        "Its backward pass: the gradient of V is Pᵀ·g, and that of P is g·Vᵀ. The rule of softmax turns the latter into gS. The gradient of Q is gS·K/√d, and that of K is gSᵀ·Q/√d.",
+        "Its backward pass: the gradient of V is Pᵀ·g, and that of P is g·Vᵀ. The rule of softmax turns the latter into gS. The gradient of Q is gS·K/√d, and that of K is gSᵀ·Q/√d. The rows X are used three times, so their gradient is gQ·WQᵀ + gK·WKᵀ + gV·WVᵀ.",
         "A residual connection x + f(x) leaves a path on which every factor is 1, through any number of layers.",
         "Layer norm: subtract from g its mean and z times the mean of g·z, then divide by s.",
     ],
@@ -306,185 +306,6 @@ def leak(answer):
     )
 
 
-# --- 18.embedding -----------------------------------------------------------------------------------------------------
-
-
-def _to_table(g, letters, n):
-    table = np.zeros((n, g.shape[-1]))
-    np.add.at(table, letters, g)
-    return table
-
-
-ONCE = "Here each row receives only the gradient of the last position that reads it (lesson 08). np.add.at adds all of them."
-
-
-@exercise(
-    "18.embedding",
-    minutes=2,
-    difficulty="easy",
-    importance=2,
-    question="""
-        `z = weight[letters]`. weight has shape (n, d), and letters is an array of whole numbers of shape (N, T). So z has shape
-        (N, T, d), and so does g. Fill in the gradient of weight.""",
-    stub="""
-        def to_table(g, letters, n):
-            table = np.zeros((n, g.shape[-1]))
-            return ...""",
-    hints=[
-        "Lesson 08: a row that is read twice gets the sum of the gradients of both readings.",
-        "`np.add.at(table, letters, g)` adds to a row every time its number occurs.",
-    ],
-    solution="""
-        def to_table(g, letters, n):
-            table = np.zeros((n, g.shape[-1]))
-            np.add.at(table, letters, g)
-            return table""",
-    explained="A letter that does not occur gets 0. A letter that occurs three times gets the sum of three gradients.",
-    why="An embedding is indexing, so its backward pass is that of lesson 08. Only the name is new.",
-    mistakes=[
-        edit("np.add.at(table, letters, g)", "table[letters] += g", ONCE),
-        edit("np.add.at(table, letters, g)", "table[letters] = g", ONCE),
-        edit(
-            "np.add.at(table, letters, g)",
-            "for text, rows in zip(letters, g):\n        table[text] += rows",
-            "This adds text by text. If a text has the same letter twice, += adds to its row only once. np.add.at adds every time.",
-        ),
-        edit(
-            "np.add.at(table, letters, g)",
-            "for t in range(letters.shape[1]):\n        table[letters[:, t]] += g[:, t]",
-            "This adds position by position. If two texts have the same letter at a position, += adds to its row only once. np.add.at adds every time.",
-        ),
-        edit(
-            "np.add.at(table, letters, g)",
-            "np.add.at(table, letters, 1.0)",
-            "Each reading adds 1 here. It must add its upstream gradient, g.",
-        ),
-        edit(
-            "np.add.at(table, letters, g)",
-            "np.subtract.at(table, letters, g)",
-            "The magnitudes are right, but the sign is wrong: add the gradients, do not subtract them.",
-        ),
-        edit(
-            "np.add.at(table, letters, g)",
-            "np.add.at(table, letters[0], g[0])",
-            "That is the first text only, but all N texts read rows.",
-        ),
-        edit(
-            "np.add.at(table, letters, g)",
-            "np.add.at(table, letters[:, -1], g[:, -1])",
-            "That is the last position only, but every position has read a row.",
-        ),
-        edit(
-            "return table",
-            "return table / len(letters)",
-            "You divide by N. The upstream gradients are added, not averaged.",
-        ),
-        edit(
-            "return table",
-            "return np.eye(n)[letters].mT @ g",
-            "You return one table for each of the N texts. Add them up.",
-        ),
-        edit(
-            "return table",
-            "return table / np.maximum(np.bincount(letters.ravel(), minlength=n), 1)[:, None]",
-            "You take the mean over the readings of each letter. A row that is read twice receives both gradients: take the sum.",
-        ),
-        edit(
-            "return table",
-            "return table.sum(axis=1)",
-            "The d entries of a row are added up. Each entry of weight has a gradient of its own.",
-        ),
-        edit(
-            "return table",
-            "return table.T",
-            "Transposed: the gradient has the shape of weight, (n, d).",
-        ),
-        edit(
-            "np.zeros((n,",
-            "np.ones((n,",
-            "Your table starts from ones, but a row that is never read must get 0.",
-        ),
-        edit(
-            "np.zeros((n,",
-            "np.zeros((letters.max() + 1,",
-            "The rows after the last letter that occurs are missing. weight has n rows, whether they are read or not.",
-        ),
-        (
-            lambda g, letters, n: g[letters],
-            "The table has n rows, and `letters` holds row numbers: make zeros of the table's shape, and add g into them.",
-        ),
-        edit(
-            "np.add.at(table, letters, g)",
-            "np.add.at(letters, table, g)",
-            "The arguments of np.add.at are the table, the rows, and the values to add, in this order.",
-        ),
-        edit(
-            "return table",
-            "table[0] = 0\n    return table",
-            "You set the gradient of letter 0 to 0. There is no padding here, so letter 0 is a letter like the others.",
-        ),
-        (
-            lambda g, letters, n: np.zeros((n, g.shape[-1]))[letters],
-            "This reads rows again. Add each row of g to the row that was read, and return the table.",
-        ),
-        edit(
-            "np.add.at(table, letters, g)",
-            "table = table + g.sum(axis=(0, 1))",
-            "Here every row receives all of g. A row receives only the gradients of its own letter.",
-        ),
-        (
-            lambda g, letters, n: g,
-            "You return g unchanged. Add each row of g to the row of the table that was read.",
-        ),
-        (
-            lambda g, letters, n: np.zeros((n, g.shape[-1])),
-            "You return the table of zeros. First add each row of g to the row of the table that was read.",
-        ),
-        (
-            lambda g, letters, n: np.stack(
-                [np.full(g.shape[-1], g[letters == k].sum()) for k in range(n)]
-            ),
-            "You add up the d entries of a row as well. Sum over the readings only: .sum(axis=0).",
-        ),
-        edit(
-            "np.add.at(table, letters, g)",
-            "for i, j in np.ndindex(*letters.shape):\n        table[letters[i, j]] += g",
-            "Inside the loops, add only the gradient of this position, g[i, j].",
-        ),
-        edit(
-            "np.add.at(table, letters, g)",
-            "for k in range(n):\n        table[k] = g[letters == k]",
-            "g[letters == k] has one row for each reading of letter k. Add them up: .sum(axis=0).",
-        ),
-        edit(
-            "return table",
-            "return np.eye(n)[letters].T @ g",
-            ".T reverses all three axes here. Flatten the texts first, so that both are matrices: letters.ravel() and g.reshape(-1, g.shape[-1]).",
-        ),
-        printed(_to_table),
-    ],
-)
-def embedding(answer):
-    if has_blank(answer):
-        raise NotYet
-    rng = np.random.default_rng(0)
-    letters = np.array([[0, 1, 0, 3], [2, 2, 0, 2]])
-
-    def build(d):
-        n, shape = d.size(), (d.size(), d.size())
-        return d.g(*shape, d.size()), d.places(n, *shape), n
-
-    expect_over(
-        answer,
-        _to_table,
-        build,
-        first=[(rng.normal(size=(2, 4, 2)).round(1), letters, 5)],
-        hints=embedding.mistakes,
-    )
-    many = np.full((1, 2, 1), 1.3), np.array([[299, 140]]), 300
-    expect_call(answer, *many, gives=_to_table(*many))
-
-
 # --- 18.attention_back ------------------------------------------------------------------------------------------------
 
 
@@ -514,7 +335,7 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
 
 @exercise(
     "18.attention_back",
-    minutes=7,
+    minutes=6,
     difficulty="medium",
     importance=3,
     question="""
@@ -546,7 +367,7 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
             gQ = gS @ K / np.sqrt(K.shape[-1])
             gK = gS.T @ Q / np.sqrt(K.shape[-1])
             return gQ, gK, gV""",
-    explained="These are four products and the rule of softmax. (gQ is a sum of outer products, one for each key.) The mask needs no line of its own: where P is 0, gS is 0. In self-attention Q, K and V are computed from the same rows, so the gradient of these rows is the sum of three contributions. And along each row, Σ gP · P equals Σ g · Z, so this sum needs only g and Z, and not a whole row of P: programs that compute P in pieces use this.",
+    explained="These are four products and the rule of softmax. (gQ is a sum of outer products, one for each key.) The mask needs no line of its own: where P is 0, gS is 0. Along each row, Σ gP · P equals Σ g · Z, so this sum needs only g and Z, and not a whole row of P: programs that compute P in pieces use this.",
     why="That is the whole backward pass of attention, and you had derived each of its rules before.",
     mistakes=[
         (
@@ -814,6 +635,267 @@ def back(answer):
         hints=back.mistakes,
         tried=lambda g, Q, K, V, P: (
             f"attention_back with {len(Q)} queries and {len(K)} keys, d = {K.shape[1]}, values of {V.shape[1]}"
+        ),
+    )
+
+
+# --- 18.self_attention_back -------------------------------------------------------------------------------------------
+
+
+def _projected(X, WQ, WK, WV, allowed):
+    Q, K, V = X @ WQ, X @ WK, X @ WV
+    return Q, K, V, _attention(Q, K, V, allowed)
+
+
+def _self_back(g, X, WQ, WK, WV, allowed):
+    gQ, gK, gV = _back(g, *_projected(X, WQ, WK, WV, allowed))
+    return gQ @ WQ.T + gK @ WK.T + gV @ WV.T, X.T @ gQ
+
+
+_ADDED = "gQ @ WQ.T + gK @ WK.T + gV @ WV.T"
+_MASKED = "ag.softmax(np.where(allowed, Q @ K.T / np.sqrt(K.shape[-1]), -np.inf))"
+USES = "X is used three times: for the queries, for the keys and for the values. "
+TURN = "For X: the weights are not transposed. In Q = X @ WQ the gradient of X is gQ @ WQ.T (lesson 09), and likewise for K and V."
+JOINED = "You put the three contributions side by side. The gradient of X has the shape of X, (T, c): the contributions of all uses are added."
+MASK_LOST = "The mask is missing: without `allowed`, the softmax also gives weights to positions that must not be read."
+BY_HAND = "The mask of this call is not causal. Use `allowed`, whatever it holds."
+OWN_ROOT = "S is divided by √d. d is the number of entries of a key, K.shape[-1], and not that of a row of X."
+
+
+@exercise(
+    "18.self_attention_back",
+    minutes=5,
+    difficulty="medium",
+    importance=2,
+    question="""
+        Write `self_attention_back`. g is the upstream gradient of Z, and `allowed` is the mask. Return the gradients of X and of
+        WQ. Call your `attention_back`, and first compute what it needs. The function `attention` above shows how the scores are
+        masked.""",
+    stub="""
+        # g (T, m); X (T, c); WQ and WK (c, d); WV (c, m); allowed (T, T)
+        def self_attention_back(g, X, WQ, WK, WV, allowed):
+            gX = ...                            # (T, c)
+            gWQ = ...                           # (c, d)
+            return gX, gWQ""",
+    hints=[
+        "`attention_back` needs Q, K, V and P. Q is `X @ WQ`. P is the softmax of the masked scores, `ag.softmax(np.where(allowed, …, -np.inf))`.",
+        "Follow X forward: it is used in three products. Lesson 09 gives the gradient of X in each of them. How do the gradients of three uses combine?",
+        "The contribution through the queries is `gQ @ WQ.T`. In `Q = X @ WQ` the matrix WQ is the right factor, so its gradient is X.T times the gradient of Q.",
+        (
+            "Help: the shapes do not fit",
+            "Write the shapes beneath each product: gQ is (T, d), and WQ is (c, d). So the product of shape (T, c) is gQ @ WQ.T.",
+        ),
+    ],
+    solution="""
+        def self_attention_back(g, X, WQ, WK, WV, allowed):
+            Q, K, V = X @ WQ, X @ WK, X @ WV
+            P = ag.softmax(np.where(allowed, Q @ K.T / np.sqrt(K.shape[-1]), -np.inf))
+            gQ, gK, gV = attention_back(g, Q, K, V, P)
+            gX = gQ @ WQ.T + gK @ WK.T + gV @ WV.T
+            gWQ = X.T @ gQ
+            return gX, gWQ""",
+    explained="X is a fan-out with three uses, so its gradient is a sum of three contributions. The gradients of the other two weights are X.T @ gK and X.T @ gV. (If the three weights are stacked into one matrix of shape (c, 2d + m), one product computes Q, K and V, and one computes gX: a matrix product adds the contributions.)",
+    why="The layer before attention receives gX as its upstream gradient, and the optimizer needs the gradients of the weights.",
+    mistakes=[
+        *(
+            edit(
+                _ADDED,
+                kept,
+                USES + f"The contribution through the {missing} is missing.",
+            )
+            for kept, missing in [
+                ("gK @ WK.T + gV @ WV.T", "queries"),
+                ("gQ @ WQ.T + gV @ WV.T", "keys"),
+                ("gQ @ WQ.T + gK @ WK.T", "values"),
+            ]
+        ),
+        *(
+            edit(
+                _ADDED,
+                kept,
+                USES + "You return only one of the three contributions: add the other two.",
+            )
+            for kept in ("gQ @ WQ.T", "gK @ WK.T", "gV @ WV.T")
+        ),
+        edit(_ADDED, "gQ @ WQ + gK @ WK + gV @ WV", TURN),
+        edit(_ADDED, "gQ @ WQ + gK @ WK.T + gV @ WV.T", TURN),
+        edit(_ADDED, "gQ @ WQ.T + gK @ WK + gV @ WV.T", TURN),
+        edit(_ADDED, "gQ @ WQ.T + gK @ WK.T + gV @ WV", TURN),
+        *(
+            edit(_ADDED, f"np.{join}([gQ @ WQ.T, gK @ WK.T, gV @ WV.T]{axis})", JOINED)
+            for join, axis in [
+                ("concatenate", ""),
+                ("concatenate", ", axis=-1"),
+                ("stack", ""),
+                ("array", ""),
+            ]
+        ),
+        edit(
+            _ADDED,
+            f"({_ADDED}) / 3",
+            "You take the mean of the three contributions. The gradients of several uses are added, not averaged.",
+        ),
+        edit(
+            _ADDED,
+            "(gQ @ WQ.T) * (gK @ WK.T) * (gV @ WV.T)",
+            "You multiply the three contributions. Each use of X contributes to the change of L: add them.",
+        ),
+        edit(
+            _ADDED,
+            "(gQ + gK + gV) @ (WQ + WK + WV).T",
+            "Each gradient goes back through its own weights only: add gQ @ WQ.T, gK @ WK.T and gV @ WV.T.",
+        ),
+        edit(
+            _ADDED,
+            "gQ + gK + gV",
+            "gQ, gK and gV are the gradients of Q, K and V. To reach X, each of them is multiplied by its weights, transposed.",
+        ),
+        edit(
+            _ADDED,
+            "gQ @ WK.T + gK @ WQ.T + gV @ WV.T",
+            "Queries and keys are swapped: gQ goes back through WQ, and gK through WK.",
+        ),
+        edit(_MASKED, "ag.softmax(Q @ K.T / np.sqrt(K.shape[-1]))", MASK_LOST),
+        edit(
+            _MASKED,
+            "ag.softmax(Q @ K.T / np.sqrt(K.shape[-1])) * allowed",
+            "You mask after the softmax, so the masked scores are still in the sum that it divides by. Set the scores to −∞ before it.",
+        ),
+        edit(
+            "-np.inf",
+            "0",
+            "A score of 0 is a score like any other: its weight is exp(0) divided by the sum. A masked score is −∞.",
+        ),
+        edit(
+            "np.where(allowed, Q @ K.T / np.sqrt(K.shape[-1]), -np.inf)",
+            "np.where(allowed, -np.inf, Q @ K.T / np.sqrt(K.shape[-1]))",
+            "All entries are nan, as they are if all scores of a row are −∞. Is the mask the wrong way round? Where `allowed` is True, the score stays.",
+        ),
+        edit(
+            "np.where(allowed, Q @ K.T",
+            "np.where(np.tri(len(X), dtype=bool), Q @ K.T",
+            BY_HAND,
+        ),
+        edit(
+            " / np.sqrt(K.shape[-1])",
+            "",
+            "The scores are not divided by √d, so P is not that of the forward pass.",
+        ),
+        edit("np.sqrt(K.shape[-1])", "np.sqrt(X.shape[-1])", OWN_ROOT),
+        edit("np.sqrt(K.shape[-1])", "np.sqrt(len(K))", OWN_ROOT),
+        edit("np.sqrt(K.shape[-1])", "np.sqrt(V.shape[-1])", OWN_ROOT),
+        edit(
+            "np.sqrt(K.shape[-1])",
+            "K.shape[-1]",
+            "You divide the scores by d. They are divided by √d.",
+        ),
+        edit(
+            _MASKED,
+            "ag.softmax(np.where(allowed, Q @ K.T / np.sqrt(K.shape[-1]), -np.inf), axis=0)",
+            "Your softmax runs down the columns. Each query has a row of weights: axis=-1.",
+        ),
+        edit(
+            _MASKED,
+            "np.where(allowed, Q @ K.T / np.sqrt(K.shape[-1]), -np.inf)",
+            "You pass the scores to `attention_back` in place of P. P is the softmax of the scores.",
+        ),
+        edit(
+            _MASKED,
+            "np.where(allowed, Q @ K.T / np.sqrt(K.shape[-1]), 0)",
+            "You pass the scores to `attention_back` in place of P. P is the softmax of the scores.",
+        ),
+        edit(
+            "attention_back(g, Q, K, V, P)",
+            "attention_back(g, X, X, X, P)",
+            "`attention_back` needs the queries, keys and values, Q, K and V, and not the rows that they are computed from.",
+        ),
+        edit(
+            "attention_back(g, Q, K, V, P)",
+            "attention_back(P @ V, Q, K, V, P)",
+            "The first argument of `attention_back` is g, the upstream gradient, and not Z.",
+        ),
+        edit(
+            "X.T @ gQ",
+            "gQ.T @ X",
+            "For WQ: that is the transpose, of shape (d, c). The gradient has the shape of WQ: X.T @ gQ.",
+        ),
+        edit(
+            "X.T @ gQ",
+            "X.T @ g",
+            "For WQ: use gQ, the gradient of Q. g is the gradient of Z.",
+        ),
+        edit(
+            "X.T @ gQ",
+            "Q.T @ gQ",
+            "For WQ: in Q = X @ WQ the other factor is X. The gradient of WQ is X.T @ gQ.",
+        ),
+        edit(
+            "X.T @ gQ",
+            "X @ gQ",
+            "For WQ: X is not transposed. In Q = X @ WQ the gradient of the right factor is X.T @ gQ.",
+        ),
+        edit("X.T @ gQ", "X.T @ gK", "For WQ: that is the gradient of WK. Use gQ."),
+        edit("X.T @ gQ", "X.T @ gV", "For WQ: that is the gradient of WV. Use gQ."),
+        edit("X.T @ gQ", "gQ", "For WQ: gQ is the gradient of Q. The gradient of WQ is X.T @ gQ."),
+        edit(
+            "X.T @ gQ",
+            "X.T @ gQ / np.sqrt(K.shape[-1])",
+            "For WQ: `attention_back` has divided by √d already, so you divide twice.",
+        ),
+        edit(
+            "X.T @ gQ",
+            "X.T @ gQ / len(X)",
+            "For WQ: every row of X has used WQ, and the gradients of all uses are added, not averaged.",
+        ),
+        edit(
+            "return gX, gWQ",
+            "return gWQ, gX",
+            "The two gradients are swapped: return that of X first.",
+        ),
+        edit(
+            "return gX, gWQ",
+            "return gX",
+            "The gradient of WQ is missing: return gX, gWQ.",
+        ),
+        edit(
+            "return gX, gWQ",
+            "return gX, gWQ, X.T @ gK, X.T @ gV",
+            "All four gradients are useful, but the question asks for two: return gX, gWQ.",
+        ),
+    ],
+)
+def self_back(answer):
+    if has_blank(answer):
+        raise NotYet
+    rng = np.random.default_rng(0)
+
+    def drawn(normal, T, c, d, m):
+        return (normal(T, m), normal(T, c), normal(c, d), normal(c, d), normal(c, m))
+
+    def build(d):
+        T, c, width, m = d.size(), d.size(), d.size(), d.size()
+        masks = [np.ones((T, T), bool), np.tri(T) > 0, np.tri(T).T > 0]
+        _, X, WQ, WK, WV = drawn(d, T, c, width, m)
+        X, WQ, WK = np.tanh(X), np.tanh(WQ) / c, np.tanh(WK) / c  # no softmax saturates
+        return d.g(T, m), X, WQ, WK, WV, d.choice(*masks)
+
+    backward = np.array([[1, 0, 1], [1, 1, 1], [0, 1, 1]], bool)
+    examples = [
+        (*drawn(lambda *shape: rng.normal(size=shape).round(1), *sizes), allowed)
+        for sizes, allowed in [
+            ((3, 4, 2, 5), np.tri(3) > 0),
+            ((3, 3, 3, 3), backward),
+            ((4, 2, 3, 2), np.ones((4, 4), bool)),
+        ]
+    ]
+    expect_over(
+        answer,
+        _self_back,
+        build,
+        first=examples,
+        hints=self_back.mistakes,
+        tried=lambda g, X, WQ, WK, WV, allowed: (
+            f"self_attention_back with {len(X)} rows of {X.shape[1]} numbers, d = {WQ.shape[1]}, values of {WV.shape[1]}"
         ),
     )
 

@@ -4,7 +4,7 @@ import numpy as np
 
 import autograd_lib as ag
 from autograd_course.lessons.lesson_18 import reader
-from autograd_course.lessons.lesson_18.exercises import _attention, _back, _norm
+from autograd_course.lessons.lesson_18.exercises import _attention, _back, _norm, _self_back
 
 
 def slopes(model):
@@ -49,18 +49,28 @@ def test_each_position_of_a_repeated_text_predicts_a_letter_five_back():
     assert not np.array_equal(texts[:, 5], texts[:, 0])
 
 
-def test_what_the_solution_of_attention_back_says():
-    """The sum in the rule of softmax is that of g · Z, and self-attention adds three gradients."""
+def test_the_sum_in_the_rule_of_softmax_is_that_of_g_and_z():
     rng = np.random.default_rng(0)
-    x, wQ, wK, wV, g = (rng.normal(size=shape) for shape in [(5, 4), *[(4, 3)] * 3, (5, 3)])
-    allowed = np.tri(5, dtype=bool)
-    Q, K, V = x @ wQ, x @ wK, x @ wV
-    P = _attention(Q, K, V, allowed)
+    Q, K, V, g = (rng.normal(size=(5, 3)) for _ in range(4))
+    P = _attention(Q, K, V, np.tri(5, dtype=bool))
     assert np.allclose(np.sum(g @ V.T * P, axis=-1), np.sum(g * (P @ V), axis=-1))
 
-    def loss(x):
-        scores = np.where(allowed, (x @ wQ) @ (x @ wK).T / np.sqrt(3), -1e9)
-        return np.sum(g * (ag.softmax(scores, axis=-1) @ (x @ wV)))
 
-    contributions = [b @ w.T for b, w in zip(_back(g, Q, K, V, P), (wQ, wK, wV))]
-    assert np.allclose(ag.grad(loss)(x), sum(contributions))
+def test_what_the_solution_of_self_attention_back_says():
+    """Self-attention adds three gradients, and stacked weights need one product."""
+    rng = np.random.default_rng(0)
+    X, WQ, WK, WV, g = (rng.normal(size=shape) for shape in [(5, 4), *[(4, 3)] * 3, (5, 3)])
+    allowed = np.tri(5, dtype=bool)
+
+    def forward(X, WQ, WK, WV):
+        scores = np.where(allowed, (X @ WQ) @ (X @ WK).T / np.sqrt(3), -np.inf)
+        return ag.softmax(scores, axis=-1) @ (X @ WV)
+
+    engine = ag.vjp(forward, X, WQ, WK, WV)[1](g)
+    for mine, due in zip(_self_back(g, X, WQ, WK, WV, allowed), engine):
+        assert np.allclose(mine, due)
+    Q, K, V = X @ WQ, X @ WK, X @ WV
+    gQ, gK, gV = _back(g, Q, K, V, _attention(Q, K, V, allowed))
+    assert np.allclose(engine[2], X.T @ gK) and np.allclose(engine[3], X.T @ gV)
+    together = np.hstack([gQ, gK, gV]) @ np.hstack([WQ, WK, WV]).T
+    assert np.allclose(together, engine[0])

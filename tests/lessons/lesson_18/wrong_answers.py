@@ -15,7 +15,7 @@ from autograd_course.lessons.lesson_18.exercises import (
     _einsum_y,
     _norm,
     _reads,
-    _to_table,
+    _self_back,
 )
 
 cases(
@@ -77,35 +77,6 @@ cases(
 )
 
 cases(
-    "18.embedding",
-    wrong=[
-        (lambda g, letters, n: np.nan * _to_table(g, letters, n), "nan"),
-        edit("table, letters", "table, letters.astype(np.int8)", "other places"),
-        (lambda g, letters, n: np.abs(_to_table(g, letters, n)), "right elsewhere"),
-        (lambda g, letters, n: _to_table(g, letters, n).astype(int), "cut off"),
-        (lambda g, letters, n: _to_table(g, letters, n)[:3], "shape"),
-        edit(
-            "table = np.zeros((n, g.shape[-1]))",
-            "table = np.zeros((n, g.shape[-1])); g *= 1.0; g[0, 0] = 0",
-            "array overwritten",
-        ),
-    ],
-    accepted=[
-        "lambda g, letters, n: np.eye(n)[letters.ravel()].T @ g.reshape(letters.size, -1)",
-        "lambda g, letters, n: ag.vjp(lambda weight: weight[letters], np.zeros((n, g.shape[-1])))[1](g)[0]",
-        "lambda g, letters, n: np.stack([g[letters == k].sum(axis=0) for k in range(n)])",
-        """
-        def to_table(g, letters, n):
-            table = [[0.0] * g.shape[-1] for _ in range(n)]
-            for position, letter in np.ndenumerate(letters):
-                table[letter] = table[letter] + g[position]
-            return np.array(table)""",
-        "lambda g, letters, n: ag.ops.scatter(g, letters, (n, g.shape[-1]))",
-        "lambda g, letters, n: np.einsum('ntk,ntd->kd', letters[..., None] == np.arange(n), g)",
-    ],
-)
-
-cases(
     "18.attention_back",
     wrong=[
         (lambda g, Q, K, V, P: tuple(map(np.abs, _back(g, Q, K, V, P))), "none in part 1"),
@@ -159,6 +130,65 @@ cases(
         edit(_SUM, "np.diag(gP @ P.T)[:, None]"),
         edit(_SUM, "np.sum(g * (P @ V), axis=-1, keepdims=True)"),
         edit("return gQ, gK, gV", "return [gQ, gK, gV]"),
+    ],
+)
+
+cases(
+    "18.self_attention_back",
+    wrong=[
+        (lambda *a: tuple(map(np.abs, _self_back(*a))), "first entry in part 1"),
+        (lambda *a: tuple(2 * one for one in _self_back(*a)), "double in part 1"),
+        (lambda *a: tuple(-one for one in _self_back(*a)), "sign in part 1"),
+        (lambda *a: tuple(np.nan * one for one in _self_back(*a)), "mistake 23"),
+        (lambda *a: _self_back(*a)[1], "one value"),
+        edit("gX = gQ", "X += 0.0; X[0] = 0\n    gX = gQ", "array overwritten"),
+        edit(
+            "gX = gQ @ WQ.T + gK @ WK.T + gV @ WV.T",
+            "gX = gQ @ WQ.T\n    gX = gK @ WK.T\n    gX = gV @ WV.T",
+            "mistake 4",
+        ),
+    ],
+    accepted=[
+        """
+        def self_attention_back(g, X, WQ, WK, WV, allowed):
+            def forward(X, WQ):
+                Q, K, V = X @ WQ, X @ WK, X @ WV
+                S = np.where(allowed, Q @ K.mT / np.sqrt(K.shape[-1]), -np.inf)
+                return ag.softmax(S) @ V
+            return ag.vjp(forward, X, WQ)[1](g)""",
+        """
+        def self_attention_back(g, X, WQ, WK, WV, allowed):
+            Q, K, V = X @ WQ, X @ WK, X @ WV
+            S = Q @ K.T / K.shape[1] ** 0.5
+            S[~allowed] = -np.inf
+            P = np.exp(S - S.max(axis=1, keepdims=True))
+            P /= P.sum(axis=1, keepdims=True)
+            grads = attention_back(g, Q, K, V, P)
+            gX = sum(grad @ W.T for grad, W in zip(grads, (WQ, WK, WV)))
+            return gX, np.einsum("tc,td->cd", X, grads[0])""",
+        """
+        def self_attention_back(g, X, WQ, WK, WV, allowed):
+            Q, K, V = X @ WQ, X @ WK, X @ WV
+            P = np.exp(Q @ K.T / np.sqrt(WQ.shape[1])) * allowed
+            P = P / P.sum(axis=-1, keepdims=True)
+            grads = np.hstack(attention_back(g, Q, K, V, P))
+            return grads @ np.hstack([WQ, WK, WV]).T, (X.T @ grads)[:, :WQ.shape[1]]""",
+        """
+        def self_attention_back(g, X, WQ, WK, WV, allowed):
+            Q, K, V = X @ WQ, X @ WK, X @ WV
+            S = np.where(allowed, Q @ K.T / np.sqrt(K.shape[-1]), -1e9)
+            gQ, gK, gV = attention_back(g, Q, K, V, ag.softmax(S, axis=-1))
+            gX = np.zeros_like(X)
+            gX += gQ @ WQ.T
+            gX += gK @ WK.T
+            gX += gV @ WV.T
+            return [gX, (gQ.T @ X).T]""",
+        """
+        def self_attention_back(g, X, WQ, WK, WV, allowed):
+            Q, K, V = X @ WQ, X @ WK, X @ WV
+            P = ag.softmax(Q @ K.T / np.sqrt(K.shape[-1]) + np.where(allowed, 0, -np.inf))
+            gQ, gK, gV = attention_back(g, Q, K, V, P)
+            return (WQ @ gQ.T + WK @ gK.T + WV @ gV.T).T, X.T @ gQ""",
     ],
 )
 
