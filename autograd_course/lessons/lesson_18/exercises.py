@@ -4,6 +4,7 @@ import numpy as np
 
 import autograd_lib as ag
 
+from ...derivations import Step, derivation
 from ...grading import NotYet, edit, exercise, expect_over, formula, has_blank, is_stub
 from ...grading.mistakes import doubled, printed, sign_lost
 from ...quiz.texts import Question, card, prediction, recall
@@ -61,6 +62,91 @@ prediction(
     reveal="""One block: the output **stays** the same, up to rounding. A weighted sum does not depend on the order of its
     terms. Two blocks: it **changes**. In the first block each position reads itself and the positions before it, and the shuffle
     changes which rows these are.""",
+)
+
+_FIRST_PATH = "That is the direct path, in the line above. Here x[j] moves z[i] only through μ."
+derivation(
+    "18.layer_norm",
+    letters={
+        "x": (3,),
+        "g": (3,),
+        "n": "3",
+        "μ": "(sum_k x[k]) / n",
+        "s": "sqrt((sum_k (x[k] - μ)^2) / n)",
+        "z[i]": "(x[i] - μ) / s",
+    },
+    sizes={"i": 3, "j": 3, "k": 3},
+    steps=(
+        Step(
+            r"\text{direct:} \quad \frac{\partial z_j}{\partial x_j} =",
+            "1/s",
+            "μ and s are held still",
+            indices="j",
+            worked=True,
+        ),
+        Step(
+            r"\frac{\partial z_i}{\partial \mu} \cdot \frac{\partial \mu}{\partial x_j} =",
+            "-1/(n s)",
+            "each entry has a share of 1/n in the mean, which is subtracted",
+            letters="n s",
+            indices="ij",
+            mistakes=(
+                ("1/(n s)", "μ is subtracted from every entry. So what is the sign?"),
+                ("-1/s", "That is ∂z/∂μ. Multiply it by ∂μ/∂x: μ is a mean of n entries."),
+                ("1/n", "That is ∂μ/∂x. Multiply it by ∂z/∂μ."),
+                ("-1/n", "z is also divided by s."),
+                (
+                    "-x[j]/(n s)",
+                    "If x[j] rises by 1, the mean rises by 1/n, for any value of x[j].",
+                ),
+                (
+                    "-z[j]/(n s)",
+                    "If x[j] rises by 1, the mean rises by 1/n, for any value of x[j].",
+                ),
+                ("1/s", _FIRST_PATH),
+                ("1/s - 1/(n s)", _FIRST_PATH),
+                (
+                    "-g[i]/(n s)",
+                    "g is the upstream gradient, for the exercise. This line has none.",
+                ),
+            ),
+        ),
+        Step(
+            r"\frac{\partial s}{\partial x_j} =",
+            "z[j]/n",
+            "s² changes by 2 (x − μ)/n for each 1 of x[j], and by 2 s for each 1 of s",
+            indices="j",
+            worked=True,
+        ),
+        Step(
+            r"\frac{\partial z_i}{\partial s} \cdot \frac{\partial s}{\partial x_j} =",
+            "-z[i] z[j]/(n s)",
+            "1/s has the slope −1/s², and z contains one 1/s already",
+            letters="z n s",
+            indices="ij",
+            mistakes=(
+                ("z[i] z[j]/(n s)", "If s grows, z[i] comes closer to 0. So what is the sign?"),
+                ("-z[i]/s", "That is ∂z/∂s. Multiply it by the line above."),
+                ("-z[i] z[j]/n", "∂z/∂s is −z[i]/s: a division by s is missing."),
+                ("-z[j]/(n s)", "∂z/∂s is −z[i]/s: the factor z[i] is missing."),
+                ("-z[j]/(n s^2)", "z[i] is (x[i] − μ)/s. Its numerator is missing in ∂z/∂s."),
+                ("-z[i] z[j]/(n s^2)", "∂z/∂s is −(x[i] − μ)/s². How much of that is z[i]?"),
+                (
+                    "-z[j] z[j]/(n s)",
+                    "One factor belongs to the output, z[i], and one to the input.",
+                ),
+                (
+                    "-z[i] z[i]/(n s)",
+                    "One factor belongs to the output, z[i], and one to the input.",
+                ),
+                (
+                    "-g[i] z[i] z[j]/(n s)",
+                    "g is the upstream gradient, for the exercise. This line has none.",
+                ),
+            ),
+            rivals=("the entries of z add up to 0", "s is the same for all entries of a row"),
+        ),
+    ),
 )
 
 card(
@@ -1109,21 +1195,20 @@ WHOLE = (
 
 @exercise(
     "18.layer_norm_x",
-    minutes=5,
+    minutes=4,
     difficulty="medium",
     importance=2,
     question="""
-        Write the gradient of x, for a batch of N rows. z is the result. s has shape (N, 1) and holds the divisor of each row.
-        Each mean runs along its row.""",
+        Write the gradient of x, for a batch of N rows: multiply the derivative of each path by the upstream gradient of the $z_i$
+        at its end, and add over all i. z and g have shape (N, n), and s has shape (N, 1).""",
     stub="""
         layer_norm_x = lambda g, z, s: ...""",
     hints=[
-        "Multiply each entry of g by the derivative of its path, and add up over i. Through μ that gives −(1/s) · Σ g/n. Which mean is Σ g/n?",
-        "Through s the sum is −(1/s) · z_j · Σ g·z/n. Each mean is `np.mean(…, axis=-1, keepdims=True)`. At the end, everything is divided by s.",
+        "The direct path contributes g_j/s. Through μ, the sum over i is −(1/s) · Σ g/n. Which mean is Σ g/n?",
+        "Through s, the sum is −(1/s) · z_j · Σ g·z/n. Each mean is `np.mean(…, axis=-1, keepdims=True)`. Everything is divided by s.",
         (
             "Help: how do I test it?",
-            "Check the two sums. Call your result `b`. For each row, `b.sum(axis=-1)` is 0, up to rounding. And "
-            "`(b * z).sum(axis=-1)` is nearly 0 if the variance is much larger than eps.",
+            "A shift of a row does not change z, so it must not change L: the gradient of each row adds up to 0. Call your result `b`, and print `b.sum(axis=-1)`.",
         ),
     ],
     solution="""
@@ -1229,7 +1314,7 @@ WHOLE = (
             "np.mean(g * z, axis",
             "np.mean(g * z, axis",
             "np.mean(g, axis",
-            "① and ② are swapped: the path through μ gives the mean of g, and that through s gives z times the mean of g · z.",
+            "The two means are swapped: the path through μ gives the mean of g, and that through s gives z times the mean of g · z.",
         ),
         edit(
             "z * np.mean(g * z, axis",
