@@ -114,7 +114,7 @@ derivation(
         Step(
             r"\frac{\partial s}{\partial x_j} =",
             "z[j]/n",
-            "s² changes by 2 (x − μ)/n for each 1 of x[j], and by 2 s for each 1 of s",
+            "s² has the derivative 2 (x − μ)/n with respect to x[j], and 2 s with respect to s",
             indices="j",
             worked=True,
         ),
@@ -1214,7 +1214,7 @@ WHOLE = (
     solution="""
         layer_norm_x = lambda g, z, s: (
             g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s""",
-    explained="The first mean comes from the path through μ, and the second from the path through s.",
+    explained="The first mean comes from the path through μ, and the second from the path through s. (x_j also moves s through μ. That contributes nothing, because all x_k − μ add up to 0.)",
     why="With eps = 0 the rule removes the parts of g that would only shift or stretch the row, because neither changes z.",
     mistakes=[
         edit(

@@ -74,3 +74,10 @@ def test_what_the_solution_of_self_attention_back_says():
     assert np.allclose(engine[2], X.T @ gK) and np.allclose(engine[3], X.T @ gV)
     together = np.hstack([gQ, gK, gV]) @ np.hstack([WQ, WK, WV]).T
     assert np.allclose(together, engine[0])
+
+
+def test_what_the_solution_of_layer_norm_says():
+    """The deviations add up to 0, so s does not change with μ alone."""
+    x = np.random.default_rng(0).normal(size=6)
+    assert np.isclose(ag.grad(lambda mu: np.mean((x - mu) ** 2))(x.mean()), 0)
+    assert not np.isclose(ag.grad(lambda mu: np.mean((x - mu) ** 2))(x.mean() + 1), 0)
