@@ -161,7 +161,7 @@ def _one_step(model, optimizer, X, y):
           gradient of this loss alone.
         - Return the loss *before* the step as a float. (`.item()` returns the number in a Tensor.)
 
-        The check never reads your code. It runs several steps with networks of its own, and looks at their parameters.""",
+        The check runs several steps with networks of its own, and compares their parameters with the right ones.""",
     stub="""
         def train_step(model, optimizer, X, y):
             ...""",
