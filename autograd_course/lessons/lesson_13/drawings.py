@@ -1,4 +1,4 @@
-"""Draw the pictures of lesson 13: a wave as a rotating point, a graph of fifty equal steps, and a forecast."""
+"""Draw the pictures of lesson 13: a wave as a rotating point, a graph of fifty equal steps, trainings and forecasts."""
 
 from html import escape
 
@@ -185,6 +185,99 @@ def cliff(runs, step):
         )
     text = "\n".join(text)
     return Picture(svg("0 0 560 326", "".join(plot.parts), text), text, says_all=True)
+
+
+def one_window(window, before, after):
+    """Draw one window of samples, and the forecasts of a network before and after training.
+
+    Parameters
+    ----------
+    window : array of float
+        The samples of the window.
+    before, after : array of float
+        The forecast of each sample but the first, made from all samples before it.
+    """
+    place = np.arange(1, len(window) + 1)
+    plot = Axes((62, 40, 482, 190), (0.5, len(window) + 0.5), (-0.72, 0.72))
+    plot.frame(
+        [(k, str(k)) for k in (1, *range(5, len(window) + 1, 5))],
+        [(-0.5, "−0.5"), (0, "0"), (0.5, "0.5")],
+        "sample of the window",
+        "each forecast uses only the samples on its left",
+    )
+    plot.line(place[1:], before, style.OTHER, 1.5, "6 4")
+    plot.line(place[1:], after, style.OTHER, 1.5)
+    for at in zip(place, window):
+        plot.dot(*at, style.VALUE, style.VALUE, size=4)
+    for at in zip(place[1:], after):
+        plot.dot(*at, style.OTHER, style.PAPER, square=True, size=4)
+    plot.mark(68, 287, style.VALUE, style.VALUE, size=4)
+    plot.words(80, 292, "the wave", style.VALUE, "start", 13)
+    plot.key(176, 292, "network, trained", style.OTHER, 1.5)
+    plot.mark(190, 287, style.OTHER, style.PAPER, square=True, size=4)
+    plot.key(384, 292, "untrained", style.OTHER, 1.5, "6 4")
+    errors = {"before": np.abs(before - window[1:]), "after": np.abs(after - window[1:])}
+    text = "\n".join(
+        [
+            f"{len(window)} samples, and a forecast of each sample from those before it",
+            *(
+                f"{when} training: error {e[0]:.1g} in the first forecast, {e[-1]:.1g} in the last, {e.max():.1g} at most"
+                for when, e in errors.items()
+            ),
+        ]
+    )
+    return Picture(svg("0 0 560 302", "".join(plot.parts), text), text)
+
+
+def two_descents(runs):
+    """Draw the losses and the gradient norms of two trainings on logarithmic axes, and mark the clipped steps.
+
+    `runs` maps the maximum norm of each training, ∞ and a number, to its losses and its norms
+    before clipping, one of each for every step.
+    """
+    c = min(runs)
+    if len(runs) != 2 or max(runs) < np.inf or c == np.inf:
+        raise ValueError(
+            f"two_descents: expected the maximum norms inf and one number, got {[*runs]}"
+        )
+    steps = max(len(losses) for losses, _ in runs.values())
+    span = (-0.5, max(steps, 2) - 0.5)
+    loss = Axes((62, 40, 482, 190), span, (-2.4, 3))
+    norm = Axes((62, 276, 482, 130), span, (-1, 3))
+    loss.frame([], decades(-2, 3, 1), title="loss (each line: × 10)")
+    norm.frame(ticks(0, steps), decades(-1, 3, 1), "step", "norm of the gradient before clipping")
+    norm.line(norm.x, [np.log10(c)] * 2, style.GRADIENT, 1.5, "5 4")
+    norm.words(544, norm.at(0, np.log10(c))[1] - 6, f"c = {number(c)}", style.GRADIENT, "end", 13)
+    text, py = ["two trainings by gradient descent"], 464
+    for limit, (losses, norms) in runs.items():
+        name, dash = ("clipped", "none") if limit == c else ("not clipped", "5 4")
+        cut = [step for step, length in enumerate(norms) if length > limit]
+        for axes, values in ((loss, losses), (norm, norms)):
+            with np.errstate(all="ignore"):
+                heights = np.log10(np.array(values, float))
+            heights = np.nan_to_num(heights, nan=999, posinf=999, neginf=-999)  # far outside
+            outside = np.flatnonzero(heights > axes.y[1])
+            axes.line(np.arange(len(heights)), heights, dash=dash)
+            for step in cut:
+                if step not in outside:
+                    axes.dot(step, heights[step], style.GRADIENT, style.GRADIENT, size=3)
+            if len(outside) and axes is loss:
+                px = axes.at(outside[0], 0)[0]
+                axes.words(
+                    px + 12, 58, f"{name}: leaves the picture", anchor="start", size=13, halo=True
+                )
+        first, last, longest = (
+            number(float(f"{v:.2g}")) for v in (losses[0], losses[-1], max(norms))
+        )
+        norm.key(66, py, f"{name}: final loss {last}", style.INK, 2, dash)
+        text.append(f"{name}: loss {first} at first, {last} at the end; norm at most {longest}")
+        if limit == c:
+            text.append(f"{len(cut)} steps clipped at c = {number(c)}: {', '.join(map(str, cut))}")
+        py += 22
+    norm.mark(80, py - 5, style.GRADIENT, style.GRADIENT, size=3)
+    norm.words(102, py, "a clipped step", style.GRADIENT, "start", 13)
+    text = "\n".join(text)
+    return Picture(svg(f"0 0 560 {py + 12}", "".join(loss.parts + norm.parts), text), text)
 
 
 def continued(known, truth, network, rule):

@@ -60,6 +60,70 @@ def test_a_forecast_names_its_largest_error():
     assert "24 values" in drawn.asked(np.arange(24.0) / 10, wave[[0] * 24]).text
 
 
+def test_one_window_shows_each_forecast_at_its_own_sample():
+    """Catch a forecast drawn at the sample before the one that it forecasts."""
+    window = np.array([0.1, 0.2, 0.3, 0.4])
+    picture = drawn.one_window(window, window[1:] - 0.3, window[1:])
+    assert picture.text.splitlines()[1:] == [
+        "before training: error 0.3 in the first forecast, 0.3 in the last, 0.3 at most",
+        "after training: error 0 in the first forecast, 0 in the last, 0 at most",
+    ]
+    dots = [
+        (float(dot.get("cx")), float(dot.get("cy"))) for dot in svg_of(picture).iter(f"{SVG}circle")
+    ][:4]
+    squares = [
+        (float(dot.get("x")) + 3, float(dot.get("y")) + 3)
+        for dot in svg_of(picture).iter(f"{SVG}rect")
+        if dot.get("class") == "dot"
+    ][:3]
+    assert np.allclose(dots[1:], squares, atol=0.1)
+    lines = [line.get("points") for line in svg_of(picture).iter(f"{SVG}polyline")]
+    before, after = (
+        np.array([[*map(float, at.split(","))] for at in points.split()]) for points in lines
+    )
+    assert np.allclose(after, squares, atol=0.1) and np.allclose(before[:, 0], after[:, 0])
+    assert np.allclose(before[:, 1] - after[:, 1], 0.3 * 190 / 1.44, atol=0.2)
+
+
+def descents(last):
+    return {
+        np.inf: ([0.1, 1.0, 10.0, last], [1.0, 10.0, 100.0, last]),
+        1.0: ([0.1, 1.0, 0.1, 0.01], [0.5, 10.0, 2.0, 0.1]),
+    }
+
+
+@pytest.mark.parametrize("last, words", [(1e250, "1e250"), (np.inf, "inf"), (np.nan, "nan")])
+def test_two_descents_mark_the_clipped_steps(last, words):
+    picture = drawn.two_descents(descents(last))
+    assert picture.text.splitlines()[1:] == [
+        f"not clipped: loss 0.1 at first, {words} at the end; norm at most {words if last > 1 else '100'}",
+        "clipped: loss 0.1 at first, 0.01 at the end; norm at most 10",
+        "2 steps clipped at c = 1: 1, 2",
+    ]
+    dots = [
+        (float(dot.get("cx")), float(dot.get("cy"))) for dot in svg_of(picture).iter(f"{SVG}circle")
+    ]
+    (loss, loss_2), (norm, norm_2), _ = dots[:2], dots[2:4], dots[4:]
+    assert len(dots) == 5 and loss[0] == norm[0] < loss_2[0] == norm_2[0]
+    decade = 190 / 5.4
+    assert np.isclose(loss_2[1] - loss[1], decade, atol=0.2), (
+        "a tenth of the loss is one line lower"
+    )
+    assert "not clipped: leaves the picture" in words_in(picture)
+    points = " ".join(line.get("points") for line in svg_of(picture).iter(f"{SVG}polyline"))
+    assert "nan" not in points and "inf" not in points and "e" not in points
+
+
+def test_two_descents_inside_the_picture():
+    assert "not clipped: leaves the picture" not in words_in(drawn.two_descents(descents(20.0)))
+
+
+@pytest.mark.parametrize("limits", [[1.0], [np.inf], [1.0, 2.0], [1.0, 2.0, np.inf]])
+def test_two_descents_need_one_run_that_is_not_clipped(limits):
+    with pytest.raises(ValueError, match="expected the maximum norms inf and one number"):
+        drawn.two_descents(dict.fromkeys(limits, ([1.0], [1.0])))
+
+
 def test_gradient_sizes():
     picture = drawn.gradient_sizes(
         {

@@ -37,6 +37,10 @@ def test_other_seeds_bring_what_the_fold_says(seed, grown, better, strays):
     assert strays[0] < np.abs(names["generated"][20:] - names["truth"]).max() < strays[1]
 
 
+def clipped_steps(norms):
+    return sum(norm > 1 for norm in norms)
+
+
 def test_clipping_decides_whether_plain_gradient_descent_learns():
     """The training explodes without clipping, and learns with it, with each of ten seeds."""
     below, least, most = re.search(
@@ -49,16 +53,15 @@ def test_clipping_decides_whether_plain_gradient_descent_learns():
         descents = run("needed", seed=seed, names=names)["descents"]
         assert descents[np.inf][0][-1] > 1e100
         assert descents[1.0][0][-1] < float(below)
-        clipped.append(descents[1.0][1])
+        clipped.append(clipped_steps(descents[1.0][1]))
     assert (min(clipped), max(clipped)) == (int(least), int(most))
 
 
 def test_adam_does_as_well_without_clipping():
     names = run("imports", "asked", "forecast", "train", seed=0)
-    assert names["clipped"] == 1
+    assert clipped_steps(names["norms"]) == 1
     source = LESSON["train"]
     exec(source.replace("max_norm=1.0", "max_norm=np.inf"), free := dict(names))
-    assert free["clipped"] == 0
     assert np.isclose(free["losses"][-1], names["losses"][-1], rtol=0.02)
 
 
@@ -69,7 +72,7 @@ def names():
 
 
 def descend(names, model, lr, steps):
-    """Return the losses of plain gradient descent with c = ∞, and how many gradients were clipped."""
+    """Return the losses and the gradient norms of plain gradient descent with c = ∞."""
     optimizer = names["optim"].SGD(model.parameters(), lr=lr)
     return names["train"](model, optimizer, steps, max_norm=np.inf)
 
@@ -90,8 +93,8 @@ def test_a_long_step_saturates_the_cell_and_only_the_linear_layer_explodes(names
 
 def test_a_smaller_lr_needs_no_clipping(names):
     (said,) = re.findall(r"with lr = (0\.\d+) and no clipping", LESSON["needed-see"])
-    losses, clipped = descend(names, names["Forecast"](16, rng=0), float(said), 100)
-    assert losses[-1] < names["descents"][1.0][0][-1] and clipped == 0
+    losses, _ = descend(names, names["Forecast"](16, rng=0), float(said), 100)
+    assert losses[-1] < names["descents"][1.0][0][-1]
 
 
 def test_the_loss_explodes_without_gradients_through_time(names):
