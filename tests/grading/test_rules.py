@@ -205,7 +205,7 @@ def test_right_with_a_limit(mine, row, words, tried, gives):
 
 
 def test_a_rule_may_return_0_where_there_is_no_slope():
-    """Exercise 04.turn accepts this rule too. Any other number is wrong there."""
+    """Exercise 04.exponent accepts this rule too. Any other number is wrong there."""
     rule = "lambda g, z, x: g * z * np.where(x > 0, np.log(x), {})"
     verdicts = [
         verdict(eval(rule.format(other), {"np": np}), ag.power, 1) for other in ("0.0", "np.nan", 1)

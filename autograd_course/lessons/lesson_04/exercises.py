@@ -169,7 +169,7 @@ card(
     [
         "exp: the slope is equal to the output, so the rule is g · z. It rests on (eʰ − 1)/h → 1.",
         "Slopes computed from the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). These rules do not need x.",
-        "The slope of log x is 1/x. The slope of xʸ with respect to y is z · log x, for bases above 0.",
+        "The slope of log x is 1/x, because log is exp with the axes swapped.",
         "A saturated unit may be finished or stuck: far from 0, tanh passes on almost none of g.",
         "At a kink there is no slope. The library defines one by convention; a central difference gives the mean of both sides.",
         "Behind a `where`, 0 · inf is nan. Change the input of the branch, not its output.",
@@ -305,7 +305,7 @@ FROM_Z = [
 
 @exercise(
     "04.from_z",
-    minutes=5,
+    minutes=4,
     difficulty="medium",
     importance=3,
     question="""
@@ -344,126 +344,55 @@ def from_z(answer):
             ) from None
 
 
-LOG_OF_SIZE = (
-    lambda g, z, x, y: g * z * np.log(np.abs(x)),
-    "The log of |x| gives 9.89, but at the base −3 there is no curve, so there is no slope. (This mistake has been published.)",
-)
-
-
 TURN = [
-    [
-        (
-            lambda g, z, x: g * x,
-            "x is the slope of exp where its height is x. The slope of log is 1 divided by x.",
-        ),
-        (
-            lambda g, z, x: g * z,
-            "That is the rule of exp. With the axes swapped, the slope is 1 divided by the height of exp, which is x.",
-        ),
-        (lambda g, z, x: -g / x**2, "That is the slope of 1/x. The slope of log is 1/x itself."),
-        (
-            lambda g, z, x: g * np.exp(x),
-            "That is the slope of exp at x. The slope of log at x is 1/x.",
-        ),
-        (
-            lambda g, z, x: g / np.exp(x),
-            "Use exp at z = log x, where its height is x, not at x.",
-        ),
-    ],
-    [
-        (
-            lambda g, z, x, y: g * z * np.log(z),
-            "log z is the whole exponent, y log x. ② is log x alone.",
-        ),
-        (
-            lambda g, z, x, y: g * z * np.log(z) / y,
-            "Where y is 0, log z / y is 0 / 0. Elsewhere it is log x: write that.",
-        ),
-        (lambda g, z, x, y: g * z, "That is ① alone. Multiply it by ②, the slope of p = y log x."),
-        (
-            lambda g, z, x, y: g * z / x,
-            "x is fixed here, so log x is a constant, and ② is this constant.",
-        ),
-        (
-            lambda g, z, x, y: g * z * y,
-            "In p = y log x only y varies: the slope is the factor of y.",
-        ),
-        (
-            lambda g, z, x, y: g * z * y / x,
-            "That is the rule for the base, from lesson 03. Here the base is fixed and y varies: ② is log x.",
-        ),
-        (lambda g, z, x, y: g * z * np.ln(x), "NumPy's natural logarithm is called np.log."),
-        (lambda g, z, x, y: g * z * log(x), "NumPy's natural logarithm is called np.log."),  # noqa: F821
-        (
-            lambda g, z, x, y: g * np.exp(p) * np.log(x),  # noqa: F821
-            "p is used only on paper. eᵖ is z, which is passed in.",
-        ),
-        (lambda g, z, x, y: g * np.exp(z) * np.log(x), "z is already exp of p: ① is z."),
-        (
-            lambda g, z, x, y: g * x * np.log(x),
-            "① is the height of exp at p. This is z, the power itself, not x.",
-        ),
-        (
-            lambda g, z, x, y: g * z * RIGHT[0](x),
-            "You call a rule, which expects g, z and x. The logarithm itself is np.log(x).",
-        ),
-        (
-            lambda g, z, x, y: g * np.log(x),
-            "That is ② alone. Multiply it by ①, the slope of exp at p, which is z.",
-        ),
-        (
-            lambda g, z, x, y: g * z * np.log(y),
-            "You took the log of the exponent. In p = y log x, y is multiplied by the log of the base.",
-        ),
-        (
-            lambda g, z, x, y: g * y * x ** (y - 1) * np.log(x),
-            "y · x ** (y − 1) is the slope for the base, and here the base is fixed. ① is the power itself, z.",
-        ),
-    ],
+    (
+        lambda g, z, x: g * x,
+        "x is the slope of exp where its height is x. The slope of log is 1 divided by x.",
+    ),
+    (
+        lambda g, z, x: g * z,
+        "That is g · z, which is the rule of exp. With the axes swapped, the slope is 1 divided by the height of exp, which is x.",
+    ),
+    (lambda g, z, x: -g / x**2, "That is the slope of 1/x. The slope of log is 1/x itself."),
+    (
+        lambda g, z, x: g * np.exp(x),
+        "That is the slope of exp at x. The slope of log at x is 1/x.",
+    ),
+    (
+        lambda g, z, x: g / np.exp(x),
+        "Use exp at z = log x, where its height is x, not at x.",
+    ),
 ]
 
 
 @exercise(
     "04.turn",
-    minutes=4,
-    difficulty="medium",
-    importance=2,
+    minutes=2,
+    difficulty="easy",
+    importance=3,
     question="""
-        Write two rules: one for $z = \\log x$, and one for $z = x^y$ with respect to the *exponent* y. In code, log is `np.log`.""",
+        Fill in both blanks so that x is the only letter, and write the rule of log.""",
     stub="""
-        log_x = lambda g, z, x: ...
-        power_y = lambda g, z, x, y: ...""",
+        log_x = lambda g, z, x: ...""",
     hints=[
-        "The rule of log follows from the boxed formula: the upstream gradient times 1/x.",
-        "① is z, because z is exp of p. ② is $\\log x$, because only y varies in $p = y \\log x$.",
+        "z is log x. So which number is $e^z$?",
+        "② is 1 divided by ①. The rule is the upstream gradient times ②.",
         (
-            "Help: I have g * y * x ** (y - 1)",
-            "That is the rule for the base, from lesson 03. Here the base is fixed, and the exponent varies.",
+            "Help: I have g * z",
+            "That is the rule of exp. The axes are swapped, so the slope is 1 divided by the height of exp, which is x.",
         ),
     ],
     solution="""
-        log_x = lambda g, z, x: g / x
-        power_y = lambda g, z, x, y: g * z * np.log(x)""",
-    explained="The slope $z \\cdot \\log x$ is the slope of exp times the factor $\\log x$, which is 1 for the base e. (If x varies in "
-    "$e^{y \\log x}$ instead of y, the slope is z · y/x, which is the rule of lesson 03. "
-    "So for x above 0 that rule holds for every exponent.)",
-    why="Neither rule needed a new limit: both follow from exp.",
+        log_x = lambda g, z, x: g / x""",
+    explained="① is x, because $e^z = x$. So ② is 1/x: at 5 the slope is 1/5, as in the picture. (Below 0, log is not defined, "
+    "but this rule returns a number. The number is not a slope of log.)",
+    why="This rule needed no new limit: it follows from the rule of exp.",
 )
 def turn(answer):
-    if any(map(is_stub, answer)):
+    if is_stub(answer):
         raise NotYet
-    rule_x, rule_y = answer
     with np.errstate(all="ignore"):
-        _expect(rule_x, ag.log, 0, [np.array([0.5, 1.5, 4.0])], TURN[0])
-        _expect(
-            rule_y, ag.power, 1, [np.array([2.0, 0.5, 3.0]), np.array([3.0, 0.5, -1.0])], TURN[1]
-        )
-        below = {
-            "tried": "the rule for y, with g = 1, z = 9, x = −3, y = 2",
-            "shown": "nan: there is no slope",
-        }
-        if np.any(returned(rule_y, 1.0, 9.0, -3.0, 2.0, **below)):  # 0 is accepted too
-            expect_call(rule_y, 1.0, 9.0, -3.0, 2.0, gives=np.nan, hints=[LOG_OF_SIZE], **below)
+        _expect(answer, ag.log, 0, [np.array([0.5, 1.5, 4.0])], TURN)
 
 
 SIGN_OF_G = "You test the sign of g. Test x: where x > 0, x gets all of g, even if g is negative."
@@ -658,9 +587,7 @@ RIGHT = (
     difficulty="medium",
     importance=3,
     question="""
-        Write the four rules for x. `np.where(c, p, q)` takes p where c is true and q elsewhere, entry by entry. A product
-        with a comparison, such as `g * (x > 0)`, gives the same result as long as g is finite. But where g is ∞ and x is not
-        above 0, it gives ∞ · 0, which is nan.""",
+        Write the four rules for x. `np.where(c, p, q)` takes p where c is true and q elsewhere, entry by entry.""",
     stub="""
         relu_x = lambda g, z, x: ...
         abs_x = lambda g, z, x: ...
@@ -677,9 +604,10 @@ RIGHT = (
         abs_x = lambda g, z, x: g * np.sign(x)
         maximum_x = lambda g, z, x, y: np.where(x > y, g, np.where(x == y, g / 2, 0))
         where_x = lambda g, z, c, x, y: np.where(c, g, 0)""",
-    explained="relu and where pass g or 0; abs may also flip the sign of g; a tie splits g. (relu(x), "
-    "maximum(x, 0) and clip(x, 0, ∞) are the same function. But at 0 their gradients are 0, g/2 and g, because each "
-    "operation has a convention of its own.)",
+    explained="""
+        relu and where pass g or 0; abs may also flip the sign of g; a tie splits g. (relu(x), maximum(x, 0) and clip(x, 0, ∞) are the same function. But at 0 their gradients are 0, g/2 and g, because each operation has a convention of its own.)
+
+        A product with a comparison, such as `g * (x > 0)`, gives the same result as long as g is finite. But where g is ∞ and x is not above 0, it gives ∞ · 0, which is nan.""",
     why="No limits were needed, because between its kinks each of these functions is a straight line.",
 )
 def switches(answer):
@@ -688,6 +616,102 @@ def switches(answer):
     with np.errstate(all="ignore"):
         for rule, (row, arg, inputs, mistakes) in zip(answer, SWITCHES):
             _expect(rule, row, arg, inputs, mistakes)
+
+
+LOG_OF_SIZE = (
+    lambda g, z, x, y: g * z * np.log(np.abs(x)),
+    "The log of |x| gives 9.89, but at the base −3 there is no curve, so there is no slope. (This mistake has been published.)",
+)
+
+
+EXPONENT = [
+    (
+        lambda g, z, x, y: g * z * np.log(z),
+        "log z is the whole exponent, y log x. ② is log x alone.",
+    ),
+    (
+        lambda g, z, x, y: g * z * np.log(z) / y,
+        "Where y is 0, log z / y is 0 / 0. Elsewhere it is log x: write that.",
+    ),
+    (lambda g, z, x, y: g * z, "That is ① alone. Multiply it by ②, the slope of p = y log x."),
+    (
+        lambda g, z, x, y: g * z / x,
+        "x is fixed here, so log x is a constant, and ② is this constant.",
+    ),
+    (
+        lambda g, z, x, y: g * z * y,
+        "In p = y log x only y varies: the slope is the factor of y.",
+    ),
+    (
+        lambda g, z, x, y: g * z * y / x,
+        "That is the rule for the base, from lesson 03. Here the base is fixed and y varies: ② is log x.",
+    ),
+    (lambda g, z, x, y: g * z * np.ln(x), "NumPy's natural logarithm is called np.log."),
+    (lambda g, z, x, y: g * z * log(x), "NumPy's natural logarithm is called np.log."),  # noqa: F821
+    (
+        lambda g, z, x, y: g * np.exp(p) * np.log(x),  # noqa: F821
+        "p is used only on paper. eᵖ is z, which is passed in.",
+    ),
+    (lambda g, z, x, y: g * np.exp(z) * np.log(x), "z is already exp of p: ① is z."),
+    (
+        lambda g, z, x, y: g * x * np.log(x),
+        "① is the height of exp at p. This is z, the power itself, not x.",
+    ),
+    (
+        lambda g, z, x, y: g * z * RIGHT[0](x),
+        "You call a rule, which expects g, z and x. The logarithm itself is np.log(x).",
+    ),
+    (
+        lambda g, z, x, y: g * np.log(x),
+        "That is ② alone. Multiply it by ①, the slope of exp at p, which is z.",
+    ),
+    (
+        lambda g, z, x, y: g * z * np.log(y),
+        "You took the log of the exponent. In p = y log x, y is multiplied by the log of the base.",
+    ),
+    (
+        lambda g, z, x, y: g * y * x ** (y - 1) * np.log(x),
+        "y · x ** (y − 1) is the slope for the base, and here the base is fixed. ① is the power itself, z.",
+    ),
+]
+
+
+@exercise(
+    "04.exponent",
+    minutes=4,
+    difficulty="optional",
+    importance=1,
+    question="""
+        Write the rule of $z = x^y$ with respect to the *exponent* y. In code, log is `np.log`.""",
+    stub="""
+        power_y = lambda g, z, x, y: ...""",
+    hints=[
+        "① is z, because z is exp of p. ② is $\\log x$, because only y varies in $p = y \\log x$.",
+        (
+            "Help: I have g * y * x ** (y - 1)",
+            "That is the rule for the base, from lesson 03. Here the base is fixed, and the exponent varies.",
+        ),
+    ],
+    solution="""
+        power_y = lambda g, z, x, y: g * z * np.log(x)""",
+    explained="The slope $z \\cdot \\log x$ is the slope of exp times the factor $\\log x$, which is 1 for the base e. (If x varies in "
+    "$e^{y \\log x}$ instead of y, the slope is z · y/x, which is the rule of lesson 03. "
+    "So for x above 0 that rule holds for every exponent.)",
+    why="This rule needed no new limit: it follows from the rules of exp and log.",
+)
+def exponent(answer):
+    if is_stub(answer):
+        raise NotYet
+    with np.errstate(all="ignore"):
+        _expect(
+            answer, ag.power, 1, [np.array([2.0, 0.5, 3.0]), np.array([3.0, 0.5, -1.0])], EXPONENT
+        )
+        below = {
+            "tried": "the rule for y, with g = 1, z = 9, x = −3, y = 2",
+            "shown": "nan: there is no slope",
+        }
+        if np.any(returned(answer, 1.0, 9.0, -3.0, 2.0, **below)):  # 0 is accepted too
+            expect_call(answer, 1.0, 9.0, -3.0, 2.0, gives=np.nan, hints=[LOG_OF_SIZE], **below)
 
 
 DRILL = [
@@ -764,8 +788,8 @@ DRILL = [
 @exercise(
     "04.drill",
     minutes=3,
-    difficulty="easy",
-    importance=2,
+    difficulty="optional",
+    importance=1,
     question="""
         Write the three rules. Use `np.sin`, `np.cos` and `ag.sigmoid`.""",
     stub="""

@@ -25,6 +25,7 @@ from autograd_course.lessons.lesson_04.exercises import (
     _WHERE,
     CLIP,
     DRILL,
+    EXPONENT,
     FROM_Z,
     GELU,
     LOG_OF_SIZE,
@@ -76,45 +77,40 @@ cases(
 cases(
     "04.turn",
     wrong=[
-        edit("np.log(x)", "np.log1p(x - 1)", "last digits"),
-        *((((wrong, lambda g, z, x, y: g * z * np.log(x))), own(hint)) for wrong, hint in TURN[0]),
-        *((((lambda g, z, x: g / x, wrong)), own(hint)) for wrong, hint in TURN[1]),
-        (
-            (lambda g, z, x: g / z, lambda g, z, x, y: g * z * np.log(x)),
-            "own: z is used where an input belongs",
-        ),
-        (
-            (lambda g, z, x: g / x, lambda g, z, x, y: g * np.log(z)),
-            "own: the rule with y in place of z",
-        ),
-        ((lambda g, z, x: 1 / x, lambda g, z, x, y: z * np.log(x)), "no g"),
-        (
-            (lambda g, z, x: g / x, lambda g, z, x, y: g * y * x ** (y - 1)),
-            "own: the rule for the base",
-        ),
-        ((lambda g, z, x: g / x, lambda g, z, x, y: g * z * np.log10(x)), "base of the logarithm"),
-        ((lambda g, z, x: g / x, LOG_OF_SIZE[0]), "own: there is no slope"),
-        (
-            (lambda g, z, x: g / x, lambda g, z, x, y: g * z * np.log(np.maximum(x, 1e-300))),
-            "none",
-        ),
-        (
-            (
-                lambda g, z, x: g / x,
-                lambda g, z, x, y: np.where(x > 1, g * z * np.log(np.abs(x)), 0.0),
-            ),
-            "first entry",
-        ),
-        ((lambda g, z, x: g // x, lambda g, z, x, y: g * z * np.log(x)), "cut off"),
-        ((lambda g, z, x: g / x, lambda g, z, x, y: np.abs(g) * z * np.log(x)), "not linear in g"),
+        *((wrong, own(hint)) for wrong, hint in TURN),
+        (lambda g, z, x: g / z, "own: z is used where an input belongs"),
+        (lambda g, z, x: 1 / x, "no g"),
+        (lambda g, z, x: -g / x, "sign"),
+        (lambda g, z, x: g // x, "cut off"),
+        (lambda g, z, x: np.abs(g) / x, "not linear in g"),
+        edit("g / x", "g / np.round(x, 3)", "right elsewhere"),
     ],
     accepted=[
         edit("g / x", "g * x ** -1.0"),
         edit("g / x", "g * np.exp(-z)"),
+        edit("g / x", "np.divide(g, x)"),
+    ],
+)
+
+cases(
+    "04.exponent",
+    wrong=[
+        edit("np.log(x)", "np.log1p(x - 1)", "last digits"),
+        *((wrong, own(hint)) for wrong, hint in EXPONENT),
+        (lambda g, z, x, y: g * np.log(z), "own: the rule with y in place of z"),
+        (lambda g, z, x, y: z * np.log(x), "no g"),
+        (lambda g, z, x, y: g * y * x ** (y - 1), "own: the rule for the base"),
+        (lambda g, z, x, y: g * z * np.log10(x), "base of the logarithm"),
+        (LOG_OF_SIZE[0], "own: there is no slope"),
+        (lambda g, z, x, y: g * z * np.log(np.maximum(x, 1e-300)), "none"),
+        (lambda g, z, x, y: np.where(x > 1, g * z * np.log(np.abs(x)), 0.0), "first entry"),
+        (lambda g, z, x, y: np.abs(g) * z * np.log(x), "not linear in g"),
+    ],
+    accepted=[
         edit("z * np.log(x)", "x ** y * np.log(x)"),
         edit("np.log(x)", "np.where(x > 0, np.log(x), 0.0)"),
         edit("g * z * np.log(x)", "g * z * np.log2(x) / np.log2(np.e)"),
-        edit("g / x", "np.divide(g, x)", "g * z", "z * g"),
+        edit("g * z", "z * g"),
     ],
 )
 
