@@ -166,6 +166,10 @@ cases(
             "x, z = kept",
             "own: another call",
         ),
+        *(
+            edit("ctx.save_for_backward(*inputs, output)", nothing, "own: Nothing was saved")
+            for nothing in ("return None", "pass", "x, = inputs", "ctx.save_for_backward")
+        ),
         edit("x, z = ctx", "z, x = ctx", "own: in the wrong order"),
         edit("backward(ctx, grad", "backwards(ctx, grad", "own: three functions"),
         (lambda g, z, x: g, "own: three functions"),
