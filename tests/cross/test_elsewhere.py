@@ -1064,6 +1064,15 @@ def test_21_what_setup_context_computes_is_a_constant():
         second(lambda x: (x * x) ** 2) == 27 and second(lambda x: SavesTheSlope.apply(x) ** 2) == 18
     )
 
+    class InGradMode(SavesTheSlope):  # grad mode is the cause: with it, the slope is no constant
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            assert not torch.is_grad_enabled()
+            with torch.enable_grad():
+                ctx.save_for_backward(2 * inputs[0])
+
+    assert second(lambda x: InGradMode.apply(x) ** 2) == 27
+
     class SavesTheSign(SavesTheSlope):  # piecewise linear, so the slope is constant
         @staticmethod
         def forward(x):
@@ -1074,6 +1083,42 @@ def test_21_what_setup_context_computes_is_a_constant():
             ctx.save_for_backward(torch.sign(inputs[0]))
 
     assert second(lambda x: SavesTheSign.apply(x) ** 3) == second(lambda x: abs(x) ** 3) == 9
+
+
+def test_21_what_fwd_computes_is_not_a_constant():
+    """JAX differentiates fwd for the second derivative, and bwd must return a tuple or a list."""
+    x = np.array([-1.3, 0.4, 2.1])
+
+    def op(fwd, bwd):
+        made = jax.custom_vjp(lambda x: fwd(x)[0])
+        made.defvjp(fwd, bwd)
+        return made
+
+    def fwd(x):
+        z = 1 / (1 + x * x)
+        return z, -2 * x * z * z
+
+    def constant(x):
+        z, slope = fwd(x)
+        return z, jax.lax.stop_gradient(slope)
+
+    def bwd(saved, g):
+        return (g * saved,)
+
+    test_util.check_grads(op(fwd, bwd), (x,), order=2, modes=["rev"])
+    test_util.check_grads(op(constant, bwd), (x,), order=1, modes=["rev"])
+    with pytest.raises(AssertionError):
+        test_util.check_grads(op(constant, bwd), (x,), order=2, modes=["rev"])
+    with pytest.raises(TypeError, match="forward-mode"):
+        test_util.check_grads(op(fwd, bwd), (x,), order=1, modes=["fwd"])
+    slope = jax.grad(lambda x: op(fwd, lambda saved, g: [g * saved])(x).sum())(x)
+    assert np.allclose(slope, fwd(x)[1])
+    with pytest.raises(TypeError, match="must produce a tuple"):
+        jax.grad(lambda x: op(fwd, lambda saved, g: g * saved)(x).sum())(x)
+    with pytest.raises(TypeError, match="must produce a pair"):
+        jax.grad(lambda x: op(lambda x: [x], bwd)(x).sum())(x)
+    with pytest.raises(jax.errors.TracerArrayConversionError):
+        jax.jit(lambda x: np.exp(x))(x)
 
 
 ALONE = """
@@ -1091,18 +1136,23 @@ print(len(dealt.addressable_shards), jax.jit(jax.grad(loss))(w, dealt) == jax.gr
 def work(rank, port):
     import torch.distributed as dist
     dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+    torch.manual_seed(rank)                          # another start in each process
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(1, 1, bias=False))
     rows = [[2.0], [2.0], [2.0]] if rank == 0 else [[10.0]]
     model(torch.tensor(rows)).mean().backward()      # by its weight: 2 here, 10 there
+    torch.optim.SGD(model.parameters(), lr=0.1).step()
+    after = [torch.zeros(1, 1) for _ in range(2)]
+    dist.all_gather(after, model.module.weight.detach())
     if rank == 0:
-        print(model.module.weight.grad.item())
+        print(model.module.weight.grad.item(), after[0] == after[1])
     dist.destroy_process_group()
 """
 
 
 def test_21_dtypes_shards_and_a_plain_mean(tmp_path):
     """A separate process checks the float32 defaults, gradients of sharded arrays in JAX, and
-    PyTorch's mean over workers, which is 6 where the mean over rows is 4.
+    PyTorch's mean over workers, which is 6 where the mean over rows is 4. After a step, both
+    workers have the same parameters.
     """
     import socket
     import subprocess
@@ -1117,7 +1167,7 @@ def test_21_dtypes_shards_and_a_plain_mean(tmp_path):
         f"2, start_method='fork')\n"
     )
     ran = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
-    assert ran.stdout.splitlines() == ["torch.float32 float32", "2 True", "6.0"], (
+    assert ran.stdout.splitlines() == ["torch.float32 float32", "2 True", "6.0 tensor([[True]])"], (
         ran.stdout + ran.stderr
     )
 
