@@ -77,7 +77,7 @@ prediction(
     gradient of the mean loss of all four scans?""",
     answer=4,
     reveal="""**4.** The first worker's mean stands for three scans, the second's for one: (3 · 2 + 1 · 10) / 4. The plain mean
-    of the two gradients, 6, is wrong, because one scan would count as much as three.""",
+    of the two gradients, 6, is wrong, because one scan would count as much as three. (PyTorch's DDP takes this plain mean, as if all shards had the same size.)""",
 )
 
 prediction(
@@ -101,8 +101,8 @@ card(
         "Look first at gelu's form, n or n − 1, ties, softmax taken twice, mean or sum, the dtype.",
         "An op in PyTorch: forward, setup_context, backward. Save only inputs or outputs: for the second derivative, a value "
         "that setup_context computes is a constant.",
+        "An op in JAX: fwd returns z and what bwd reads. fwd may compute these values, because JAX differentiates fwd too.",
         "Gradients of shards are added, each weighted by its number of rows.",
-        "Workers pay off only if they save more time than it takes to call them. Measure it.",
     ],
 )
 
@@ -293,6 +293,16 @@ OLD_FORM = (
     "forward takes x alone, and setup_context saves."
 )
 FAR = np.array([-300.0, 150.0, 300.0])
+POINTS = [  # pairs of an x and an upstream gradient
+    (
+        np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]]),
+        np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]]),
+    ),
+    (np.array([-2.31, -1.17, -0.43]), np.array([3.0, -1.0, 0.25])),
+    (np.array(0.7), np.array(-1.5)),
+    (np.array([2.0, -1.0, 3.0]), np.array([1.0, -2.0, 1.0])),
+    (FAR, np.array([1.5, -2.0, 0.5])),
+]
 THREE_PARTS = ["forward", "setup_context", "backward"]
 SAVED_NOTHING = (
     "Save the values that backward reads: ctx.save_for_backward(*inputs), or output, or both."
@@ -309,11 +319,10 @@ COMPUTED = (
     difficulty="medium",
     importance=3,
     question="""
-        **Write your op from lesson 14 in the form that PyTorch expects**: a class with three methods. `forward` computes z.
-        `setup_context` saves the values that backward will read. It receives `inputs`, a tuple (here with one entry), and
-        `output`, which is z. It may save these, but must not compute anything: below you see why. `backward` is the rule, and the upstream
-        gradient is called `grad_output`. (`@staticmethod` marks a method that takes no `self`.)
-        Take $1 / (1 + x^2)$, or your own op if it uses only + − · / `**` and `abs`.""",
+        **Write your op from lesson 14 as a custom function.** `forward` computes z. `setup_context` receives `inputs`, a tuple (here
+        with one entry), and `output`, which is z. It saves those that backward will read, and computes nothing: below you see
+        why. `backward` is the rule, and the upstream gradient is called `grad_output`. (`@staticmethod` marks a method that
+        takes no `self`.) Take $1 / (1 + x^2)$, or your own op if it uses only + − · / `**` and `abs`.""",
     stub="""
         class my_op:
             @staticmethod
@@ -395,16 +404,15 @@ def my_op(answer):
                 if letters[:1] == ("self",)
                 else "PyTorch calls this function with exactly the arguments shown.",
             )
-    _without_notebook(three)
-    x = np.array([[-2.31, -1.17, -0.43], [0.29, 0.84, 2.06]])
-    g = np.array([[1.5, -2.0, 0.5], [3.0, -1.0, 0.25]])
-    for at, arriving in [
-        (x, g),
-        (x[0], g[1]),
-        (np.array(0.7), np.array(-1.5)),
-        (np.array([2.0, -1.0, 3.0]), np.array([1.0, -2.0, 1.0])),
-        (FAR, g[0]),
-    ]:
+    _without_notebook(
+        {f"my_op.{name}": function for name, function in zip(THREE_PARTS, three)},
+        [
+            "forward receives only x: compute z from it.",
+            "setup_context receives the input in `inputs`, and z as `output`: save *inputs, or output, or both.",
+            "backward receives only ctx and grad_output, the upstream gradient. Save what else it reads, and unpack it in the same order: x, z = ctx.saved_tensors.",
+        ],
+    )
+    for at, arriving in POINTS:
         slope = _slope_of(forward, at)
         tried = f"backward, with grad_output = {brief(arriving)} and x = {brief(at)}"
         got, remark = returned(
@@ -438,14 +446,14 @@ def my_op(answer):
     _twice(*three)
 
 
-def _without_notebook(three):
-    """Raise Wrong if one of the learner's three functions reads an array that is not one of its arguments.
+def _without_notebook(functions, hints):
+    """Raise Wrong if one of the learner's functions reads an array that is not one of its arguments.
 
     The array is a variable of the notebook, such as its x, or is defined in another function.
 
-    `three` holds the functions forward, setup_context and backward.
+    `functions` maps the name of each function to the function, and `hints` has a hint for each.
     """
-    for name, function in zip(THREE_PARTS, three):
+    for (name, function), hint in zip(functions.items(), hints):
         code, scope = getattr(function, "__code__", None), getattr(function, "__globals__", {})
         for step in dis.get_instructions(code) if code else ():
             undefined = (
@@ -455,24 +463,22 @@ def _without_notebook(three):
                 undefined or isinstance(scope.get(step.argval), np.ndarray)
             ):
                 raise Wrong(
-                    f"my_op.{name}",
+                    name,
                     f"{step.argval}, which is not one of its arguments",
                     "only its arguments",
-                    {
-                        "forward": "forward receives only x: compute z from it.",
-                        "setup_context": "setup_context receives the input in `inputs`, and z as `output`: save *inputs, or output, or both.",
-                        "backward": "backward receives only ctx and grad_output, the upstream gradient. Save what else it reads, and unpack it in the same order: x, z = ctx.saved_tensors.",
-                    }[name],
+                    hint,
                 )
 
 
-def _slope_of(forward, x):
+def _slope_of(forward, x, call="forward(x)", only=ONLY_OPERATORS):
     """Return the slope of the learner's function `forward` at each entry of `x`, measured by central differences.
+
+    A verdict shows `call`, and the hint `only` if a function of NumPy is used.
 
     Raise Wrong if the function cannot be part of a network: if it does not work entry by entry,
     does not depend on x, is not finite everywhere, or is a straight line.
     """
-    tried = f"forward(x), with x = {brief(x)}"
+    tried = f"{call}, with x = {brief(x)}"
     try:
         z, up, down, zero = (
             returned(forward, at, tried=tried, shown="z")
@@ -491,10 +497,10 @@ def _slope_of(forward, x):
             )
         foreign = forward(Foreign(x.copy()))
     except (TypeError, AttributeError) as error:
-        raise _only_operators(tried, error) from None
+        raise _only_operators(tried, error, only) from None
     except NameError as error:
-        if error.name in ("torch", "F"):
-            error.hint = ONLY_OPERATORS
+        if error.name in ("torch", "F", "jax", "jnp"):
+            error.hint = only
         raise
     if not isinstance(foreign, Foreign):
         raise Wrong(
@@ -513,7 +519,7 @@ def _slope_of(forward, x):
     slope = (np.asarray(up) - np.asarray(down)) / 2e-5
     if x.ndim == 2 and np.ptp(slope) < 1e-6 and np.ptp(np.diff(forward(FAR)) / np.diff(FAR)) < 1e-6:
         raise Wrong(
-            "forward",
+            call,
             f"the slope {brief(slope.flat[0])} everywhere",
             "a slope that changes",
             "Your function is a straight line. Between two linear layers it would add nothing.",
@@ -669,7 +675,7 @@ def _kept_badly(ctx, x, z, unsaved):
     return None
 
 
-def _only_operators(tried, error):
+def _only_operators(tried, error, only=ONLY_OPERATORS):
     return Wrong(
         tried,
         f"{type(error).__name__}: {error}".replace("Foreign", "Tensor")[:200],
@@ -678,7 +684,7 @@ def _only_operators(tried, error):
         if "'Context'" in str(error)
         else "`ctx.saved_tensors` is a tuple, even if it holds one array: x, = ctx.saved_tensors."
         if "'tuple'" in str(error)
-        else ONLY_OPERATORS,
+        else only,
     )
 
 
@@ -746,6 +752,188 @@ def _twice(forward, setup_context, backward):
             "no error",
             "Compute backward from the saved values and grad_output, with operations that can be differentiated themselves.",
         ) from None
+
+
+# --- The same op for JAX ----------------------------------------------------------------------------------------------
+
+PAIR = "fwd must return two values: z, and what bwd will read. End it with return z, slope."
+TUPLE = "JAX expects a tuple, with one gradient for each input. For one input the comma makes the tuple: return (g * saved,)."
+SLOPE = (
+    "The gradient is right, and JAX would accept this. But here save one array, the slope of each entry: compute it in fwd, "
+    "so that bwd only multiplies. The next cells compare this with PyTorch."
+)
+ONLY_IN_JAX = (
+    "Here x is a NumPy array. In JAX it may be a tracer, which NumPy's functions reject. Both support + − · / ** and "
+    "abs(x): use only these."
+)
+NO_CTX = "JAX has no ctx: fwd receives only x, and bwd receives saved, which fwd returned, and g."
+ONE_GRADIENT = (
+    "bwd must return one gradient for each input, and there is one input. `saved` needs none."
+)
+NO_UNPACKING = (
+    "`saved` is what fwd returned as its second value. Here it is one array, so do not unpack it."
+)
+ONE_ARRAY = "JAX would accept a tuple or a list with one entry, but here save the array itself: return z, slope."
+EXCHANGED = "fwd returns the two values in the wrong order: z comes first, then the slope."
+
+
+@exercise(
+    "21.jax_op",
+    minutes=4,
+    difficulty="medium",
+    importance=2,
+    question="""
+        In JAX there is no `ctx`: `jax.custom_vjp` takes the rule as two functions. **Write the same op for JAX.** `fwd(x)`
+        returns the pair `z, saved`. JAX passes `saved` on to `bwd(saved, g)`, where g is the upstream gradient, and `bwd`
+        returns a tuple with one gradient for each input. In JAX, `fwd` may compute what it saves. So here let `saved` be one
+        array: the slope at each entry of x. Again use
+        only + − · / `**` and `abs`.""",
+    stub="""
+        def fwd(x):
+            return ..., ...          # z, and the slope of each entry
+
+        def bwd(saved, g):
+            return (...,)            # a tuple with one gradient""",
+    hints=[
+        "Of z = 1/(1 + x²) the slope is $-2\\,x\\,z^2$: your rule without g. Compute z first, then the slope.",
+        "bwd is the chain rule: the upstream gradient times the slope.",
+        ("Help: a tuple with one entry", "The comma makes the tuple: `(a,)`. `(a)` is only a."),
+    ],
+    solution="""
+        def fwd(x):
+            z = 1 / (1 + x * x)
+            return z, -2 * x * z * z
+
+        def bwd(saved, g):
+            return (g * saved,)
+
+        jax_op = fwd, bwd            # the pair, for the next cell""",
+    explained="The rule is split in two: fwd computes the slope, and bwd multiplies it by the upstream gradient.",
+    why="It is the same rule, split in another place: the slope in fwd, the upstream gradient in bwd.",
+    mistakes=[
+        edit("return z, -2 * x * z * z", "return z", PAIR),
+        edit("return (g * saved,)", "return g * saved", TUPLE),
+        edit("return z, -2 * x * z * z", "return -2 * x * z * z, z", EXCHANGED),
+        edit(
+            "return z, -2 * x * z * z",
+            "return z, (x, z)",
+            "return (g * saved,)",
+            "x, z = saved\n    return (-2 * g * x * z * z,)",
+            SLOPE,
+        ),
+    ],
+)
+def jax_op(answer):
+    if any(map(has_blank, answer)):
+        raise NotYet
+    fwd, bwd = answer
+    for name, function, wanted in [("fwd", fwd, "x"), ("bwd", bwd, "saved, g")]:
+        if (
+            callable(function)
+            and len(letters := parameter_names(function)) != wanted.count(",") + 1
+        ):
+            raise Wrong(
+                name,
+                f"{name}({', '.join(letters)})",
+                f"{name}({wanted})",
+                NO_CTX
+                if "ctx" in letters
+                else "JAX calls this function with exactly the arguments shown.",
+            )
+    _without_notebook(
+        {"fwd": fwd, "bwd": bwd},
+        [
+            "fwd receives only x: compute z and the slope from it.",
+            "bwd receives only saved, the slope that fwd returned, and g, the upstream gradient.",
+        ],
+    )
+
+    def forward(x):
+        return fwd(x)[0]
+
+    for x, g in POINTS:
+        tried = f"fwd(x), with x = {brief(x)}"
+        try:
+            pair = returned(fwd, x, tried=tried, shown="z, slope")
+        except NameError as error:
+            if error.name in ("torch", "jax", "jnp"):
+                error.hint = ONLY_IN_JAX
+            raise
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise Wrong(tried, brief(pair), "z, slope", PAIR)
+        z, saved = pair
+        if isinstance(saved, (tuple, list)) and len(saved) == 1:
+            raise Wrong(tried, "z, (slope,)", "z, slope", ONE_ARRAY)
+        if _is_slope_of(z, lambda x: fwd(x)[1], x) and not _is_slope_of(saved, forward, x):
+            raise Wrong(tried, "slope, z", "z, slope", EXCHANGED)
+        slope = _slope_of(forward, x, "z, the first value of fwd(x)", ONLY_IN_JAX)
+        tried = f"bwd(saved, g), with x = {brief(x)} and g = {brief(g)}"
+        try:
+            got = returned(bwd, saved, g, tried=tried, shown="(the gradient of x,)")
+        except ValueError as error:
+            if "unpack" in str(error) and hasattr(saved, "shape"):
+                error.hint = NO_UNPACKING
+            raise
+        if not isinstance(got, (tuple, list)):
+            raise Wrong(tried, brief(got), "(the gradient of x,)", TUPLE)
+        if len(got) != 1:
+            raise Wrong(tried, f"{len(got)} values", "1 value", ONE_GRADIENT)
+        got = np.asarray(got[0], float)
+        if np.shape(got) != x.shape or not np.allclose(got, g * slope, rtol=1e-5, atol=1e-7):
+            why = _why(got, g, slope, x, None)
+            for theirs, here in [
+                ("your forward", "your z"),
+                ("backward", "fwd"),
+                ("grad_output", "g"),
+            ]:
+                why = why.replace(theirs, here)
+            raise Wrong(tried, brief(got), brief(g * slope), why)
+        exact = g * ag.grad(lambda x: np.sum(forward(x)))(x)
+        if not np.allclose(got, exact, rtol=1e-12, atol=1e-12):
+            raise Wrong(
+                tried,
+                brief(got),
+                brief(exact),
+                "Nearly right. Did you use a difference quotient? A rule is exact.",
+            )
+        if np.shape(saved) != x.shape or not np.allclose(saved * g, got):
+            raise Wrong("saved, the second value of fwd(x)", brief(saved), brief(slope), SLOPE)
+        try:
+            bwd(fwd(Foreign(x.copy()))[1], Foreign(g.copy()))
+        except (TypeError, AttributeError) as error:
+            raise _only_operators(
+                "fwd and bwd, with arrays as JAX has them", error, ONLY_IN_JAX
+            ) from None
+    zero, g = np.zeros(2), np.array([1.0, -2.0])
+    got = bwd(fwd(zero)[1], g)[0]
+    for _, low, high in outside_one_sided_slopes(got / g, forward, zero):
+        raise Wrong(
+            f"bwd(saved, g), with x = {brief(zero)} and g = {brief(g)}",
+            brief(got),
+            f"g times {round(low, 3) + 0:g} to {round(high, 3) + 0:g}",
+            "0/0 is nan, and one nan spoils every sum: x is 0 on every blank pixel."
+            if np.isnan(got).any()
+            else "x is 0 on every blank pixel: look at the slopes on both sides of 0.",
+        )
+    _twice(
+        forward,
+        lambda ctx, inputs, output: ctx.save_for_backward(fwd(*inputs)[1]),
+        lambda ctx, g: tuple(bwd(*ctx.saved_tensors, g)),
+    )
+
+
+def _is_slope_of(z, function, x):
+    """Return True if `z` is the slope of `function` at `x`, and is not constant."""
+    try:
+        slope = (function(x + 1e-5) - function(x - 1e-5)) / 2e-5
+    except TypeError:
+        return False
+    return (
+        x.ndim == 2
+        and np.shape(z) == x.shape
+        and np.ptp(z) > 1e-3
+        and np.allclose(slope, z, rtol=1e-5, atol=1e-7)
+    )
 
 
 # --- Gradients of shards --------------------------------------------------------------------------------------------

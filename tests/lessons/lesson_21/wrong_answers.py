@@ -310,6 +310,65 @@ cases(
     ],
 )
 
+SAVES_BOTH = ["return z, -2 * x * z * z", "return z, (x, z)"]
+MULTIPLIES = "return (g * saved,)"
+
+cases(
+    "21.jax_op",
+    wrong=[
+        *(
+            edit("return z, -2 * x * z * z", f"return z, {slope}", cause)
+            for slope, cause in [
+                ("2 * x * z * z", "own: sign is wrong"),
+                ("-x * z * z", "own: exactly half"),
+                ("-2 * x * z", "own: Measured at x ="),
+                ("-2 * abs(x) * z * z", "own: wrong where x is negative"),
+                ("-2 * np.multiply(x, z) * z", "own: a tracer"),
+                ("(-2 * x * z * z,)", "own: the array itself"),
+                ("ctx", "error: name"),
+            ]
+        ),
+        *(
+            edit(MULTIPLIES, f"return {returned}", cause)
+            for returned, cause in [
+                ("g * saved", "mistake 2"),
+                ("(g * saved)", "mistake 2"),
+                ("(g * saved, None)", "own: one gradient for each input"),
+                ("(saved,)", "own: the slope alone"),
+                ("(abs(g) * saved,)", "own: g may be negative"),
+                ("(g * x,)", "own: bwd receives only"),
+                ("print(g * saved)", "printed"),
+                ("(np.multiply(g, saved),)", "own: a tracer"),
+            ]
+        ),
+        edit(MULTIPLIES, "slope, = saved; return (g * slope,)", "own: do not unpack"),
+        edit("1 / (1 + x * x)", "np.exp(-x)", "-2 * x * z * z", "-z", "own: a tracer"),
+        edit("1 / (1 + x * x)", "jnp.exp(-x)", "-2 * x * z * z", "-z", "own: a tracer"),
+        edit("return z, -2 * x * z * z", "return z", "mistake 1"),
+        edit("return z, -2 * x * z * z", "return z, x, -2 * x * z * z", "mistake 1"),
+        edit("return z, -2 * x * z * z", "return -2 * x * z * z, z", "mistake 3"),
+        edit("return z, -2 * x * z * z", "print(z, -2 * x * z * z)", "printed"),
+        edit(*SAVES_BOTH, MULTIPLIES, "x, z = saved; return (-2 * g * x * z * z,)", "mistake 4"),
+        edit("return z, -2", "return z, 5 + -2", "own: Measured at x ="),
+        edit("fwd(x)", "fwd(ctx, x)", "own: JAX has no ctx"),
+        edit("bwd(saved, g)", "bwd(g)", "own: exactly the arguments"),
+        edit("1 / (1 + x * x)", "2 * x + 1", "own: straight line"),
+        edit("1 / (1 + x * x)", "1 / x", "own: every number"),
+        edit("1 / (1 + x * x)", "x * x", "own: Measured at x ="),
+        edit("1 / (1 + x * x)", "abs(x)", "-2 * x * z * z", "x / z", "own: nan spoils"),
+        edit(MULTIPLIES, "g *= saved; return (g,)", "array overwritten"),
+    ],
+    accepted=[
+        edit("-2 * x * z * z", "-2 * x / (1 + x * x) ** 2"),
+        edit("return (g * saved,)", "return [g * saved]"),
+        edit("return z, -2 * x * z * z", "return [z, -2 * x * z ** 2]"),
+        edit("bwd(saved, g)", "bwd(slope, grad_output)", MULTIPLIES, "return grad_output * slope,"),
+        edit("1 / (1 + x * x)", "x / (1 + abs(x))", "-2 * x * z * z", "(1 - abs(z)) ** 2"),
+        edit("1 / (1 + x * x)", "x * x * x", "-2 * x * z * z", "3 * x * x"),
+        edit("1 / (1 + x * x)", "abs(x)", "-2 * x * z * z", "(x > 0) * 2.0 - 1.0"),
+    ],
+)
+
 
 def _in_place(gradients, sizes):
     total = gradients[0]
