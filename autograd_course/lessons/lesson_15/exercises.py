@@ -397,6 +397,16 @@ def _right(program, *pairs):
         edit(_TIMES, _TIMES.replace("+", "-"), "A product's two terms are added."),
         edit(
             _TIMES,
+            "2 * self.tangent * other.value",
+            "That is one of the two terms twice. The other term is x · ẏ, because y moves too.",
+        ),
+        edit(
+            _TIMES,
+            "2 * self.value * other.tangent",
+            "That is one of the two terms twice. The other term is ẋ · y, because x moves too.",
+        ),
+        edit(
+            _TIMES,
             "(self.tangent + other.tangent) * self.value * other.value",
             "That adds the tangents as in a sum. A product has the tangent ẋ · y + x · ẏ.",
         ),
@@ -442,8 +452,18 @@ def _right(program, *pairs):
         ),
         edit(
             _OVER,
-            "(self.tangent * other.value - self.value * other.tangent) / other.value * other.value",
-            "/ y * y divides by y and multiplies by it again. The denominator is y ** 2.",
+            "self.tangent * other.value - self.value * other.tangent",
+            "The division by y² is missing. (/ y * y divides by y and multiplies by it again: write / y ** 2.)",
+        ),
+        edit(
+            _OVER,
+            "self.tangent / other.value - other.tangent / other.value**2",
+            "The second term lacks the factor x: x · ẏ / y², which is z · ẏ / y.",
+        ),
+        edit(
+            _OVER,
+            "(self.value + self.tangent) / (other.value + other.tangent) - z",
+            "That is the change of z for a whole step of ẋ and ẏ. The tangent is its linear part: (ẋ − z · ẏ) / y.",
         ),
         edit(
             _OVER,
@@ -578,6 +598,7 @@ def dual(answer):
 # --- A program whose tangent is wrong ---------------------------------------------------------------------------------
 
 _LINE = "return 100 * x + (-291)"
+_NEAR = "This condition also holds for other numbers near 3, where the value must be x² too. Write x == 3."
 _NO_DUAL = "For the plain number 3 this returns a Dual. Use a formula in x, so that x brings its own tangent."
 
 
@@ -639,6 +660,11 @@ def _slope(program):
         ),
         edit(
             _LINE,
+            "return 100 * (x + (-3))",
+            "The slope is right, but the value at 3 is 0. Add 9, whose tangent is 0.",
+        ),
+        edit(
+            _LINE,
             "return 100 * x + 291",
             "The sign of the constant is wrong: from 100 · 3 + c = 9, c is 9 − 300.",
         ),
@@ -646,6 +672,29 @@ def _slope(program):
             _LINE,
             "return 100",
             "100 must be the tangent. The value at 3 must still be 9.",
+        ),
+        *(
+            edit(
+                _LINE,
+                line,
+                "A plain number adds to the value, and its tangent is 0. The tangent comes from a factor of x.",
+            )
+            for line in (
+                "return 9 + 100",
+                "return 9 + 94",
+                "return x * x + 94",
+                "return x * x + 100",
+            )
+        ),
+        edit(
+            _LINE,
+            "return 9 + 94 * (x + (-3))",
+            "The slope of this branch is 94. That fits only beside x · x, which has the slope 6 at 3. Here the factor is 100.",
+        ),
+        edit(
+            _LINE,
+            "return 9 + 100 * (x + (-3)) * x",
+            "Leave out the last factor x. At 3 it is 3, so it makes the slope 300.",
         ),
         edit(
             _LINE,
@@ -671,6 +720,14 @@ def _slope(program):
             "x == 3",
             "x <= 3",
             "The other formula is also used for numbers below 3, where its value is not x². It must run only at 3.",
+        ),
+        *(
+            edit(
+                "x == 3",
+                condition,
+                _NEAR,
+            )
+            for condition in ("2.99 < x < 3.01", "abs(x + (-3)) < 1e-9")
         ),
         edit(
             "x == 3",
@@ -701,7 +758,7 @@ def square(answer):
     got = returned(answer, 3.0, tried="square(3.0)", shown="9", hints=hints)
     if hasattr(got, "tangent"):
         raise Wrong("square(3.0)", "a Dual", "9", _NO_DUAL)
-    for x in (2.0, 3.0, -3.0, 0.0, 5.0, 3.0001, 2.999, -1.5, 100.0, 3, 4, -7, 1e-9):
+    for x in (2.0, 3.0, -3.0, 0.0, 5.0, 3.0001, 2.999, -1.5, 100.0, 3, 4, -7, 1e-9, 3 + 1e-10):
         expect_call(
             answer,
             x,
@@ -719,6 +776,15 @@ def square(answer):
         rtol=1e-9,
         tried="square for x = 3 with the seed 1: the tangent",
     )
+    for x in np.nextafter(3.0, [2.0, 4.0]).tolist():  # values as near as these differ too little
+        expect_call(
+            _slope(answer),
+            x,
+            gives=2 * x,
+            hints=[lambda got, expected: _NEAR],
+            rtol=1e-9,
+            tried=f"square for x = {x!r} with the seed 1: the tangent",
+        )
 
 
 # --- A Jacobian in as few sweeps as possible ---------------------------------------------------------------------------
@@ -760,7 +826,7 @@ for words, function, _ in FUNCTIONS:
 
 @exercise(
     "15.jacobian",
-    minutes=7,
+    minutes=8,
     difficulty="medium",
     importance=3,
     question="""
@@ -770,7 +836,7 @@ for words, function, _ in FUNCTIONS:
         - `ag.jvp(f, (x,), (v,))` runs a forward sweep, and returns a pair, the value and the tangent.
         - `pull(u)` runs a backward sweep, and returns a tuple that holds one array, the gradient of x.
         - `for unit in np.eye(n)` runs through the standard basis.
-        - `np.stack(vectors, axis=1)` turns a list of vectors into the columns of a matrix, `axis=0` into its rows.""",
+        - `np.stack(columns, axis=1)` turns a list of all columns into a matrix, and `np.stack(rows, axis=0)` a list of all rows.""",
     stub="""
         def jacobian(f, x):
             z, pull = ag.vjp(f, x)              # one run of f, and no sweep yet
@@ -896,6 +962,41 @@ for words, function, _ in FUNCTIONS:
             _COLUMN,
             "pull(unit)[0]",
             "In forward mode: pull returns rows, so its results cannot be columns. The tangent comes from ag.jvp.",
+        ),
+        *(
+            edit(
+                f"[{one} for unit in np.eye({size})]",
+                f"({one} for unit in np.eye({size}))",
+                f"In {mode} mode: np.stack needs a list of all {many}: [… for unit in np.eye({size})], in square brackets.",
+            )
+            for one, size, mode, many in [
+                (_COLUMN, "n", "forward", "columns"),
+                (_ROW, "m", "backward", "rows"),
+            ]
+        ),
+        edit(
+            _BY_COLUMNS,
+            "return np.stack(columns[-1], axis=1)",
+            "In forward mode: np.stack needs a list of all columns, and this is a single one.",
+        ),
+        edit(
+            _BY_ROWS,
+            "return np.stack(rows[-1], axis=0)",
+            "In backward mode: np.stack needs a list of all rows, and this is a single one.",
+        ),
+        edit(
+            _BY_COLUMNS,
+            "return np.stack(columns[-1], axis=1)",
+            _BY_ROWS,
+            "return np.stack(rows[-1], axis=0)",
+            "np.stack needs a list of all columns, or of all rows, and this is a single one.",
+        ),
+        edit(
+            f"[{_COLUMN} for unit in np.eye(n)]",
+            f"({_COLUMN} for unit in np.eye(n))",
+            f"[{_ROW} for unit in np.eye(m)]",
+            f"({_ROW} for unit in np.eye(m))",
+            "np.stack needs a list of all columns, or of all rows. A list has square brackets.",
         ),
         edit("if n < m:", "if n > m:", _BACKWARD),
         edit("if n < m:", "if False:", _BACKWARD),
