@@ -75,11 +75,12 @@ def _arrow(points, colour, width, dash="none", tip=6):
 
 
 # One step of Heron's loop: the cards (their upper left corners in px), and the arrows that lead to each.
-CARDS = {"a": (12, 62), "x": (12, 192), "y": (224, 62), "s": (224, 192), "s / 2": (436, 192)}
+CARDS = {"a": (6, 62), "x": (6, 192), "y": (220, 62), "s": (220, 192), "s / 2": (434, 192)}
+WIDE, UNIT = 120, 28  # of a card, and of 1 on its line, in px
 LEADING = {
-    "y": [("a", [(124, 104), (222, 104)]), ("x", [(124, 208), (222, 130)])],
-    "s": [("x", [(124, 234), (222, 234)]), ("y", [(280, 148), (280, 190)])],
-    "s / 2": [("s", [(336, 234), (434, 234)])],
+    "y": [("a", [(126, 104), (218, 104)]), ("x", [(126, 208), (218, 130)])],
+    "s": [("x", [(126, 234), (218, 234)]), ("y", [(280, 148), (280, 190)])],
+    "s / 2": [("s", [(340, 234), (432, 234)])],
 }
 TITLES = {"a": "a", "x": "x", "y": "y = a / x", "s": "s = x + y", "s / 2": "s / 2"}
 DOTTED = {"a": "ȧ", "x": "ẋ", "y": "ẏ", "s": "ṡ", "s / 2": "the tangent of s / 2"}
@@ -140,34 +141,33 @@ def carry(operations, a=2.0, start=1.0):
                 (x, y), (u, v) = points
                 local = f"×{_signed(known[name][2][slot][0])}"
                 plot.words((x + u) / 2 - 4, (y + v) / 2 + 4, local, size=13, halo=True)
-    plot.parts += _arrow([(492, 284), (492, 306), (68, 306), (68, 280)], style.LINE, 1.4)
+    plot.parts += _arrow([(494, 284), (494, 306), (66, 306), (66, 280)], style.LINE, 1.4)
     plot.words(280, 302, "the next x", style.FAINT, size=13, halo=True)
     for name, (left, top) in CARDS.items():
         here = name == now
         plot.parts.append(
-            f'<rect x="{left}" y="{top}" width="112" height="84" rx="6" fill="{style.PAPER}" '
+            f'<rect x="{left}" y="{top}" width="{WIDE}" height="84" rx="6" fill="{style.PAPER}" '
             f'stroke="{style.INK if name in known else style.LINE}" stroke-width="{3 if here else 1.2}"/>'
-            f'<path d="M{left + 2} {top + 22}h108" stroke="{style.LINE}" stroke-width="0.8"/>'
+            f'<path d="M{left + 2} {top + 22}h{WIDE - 4}" stroke="{style.LINE}" stroke-width="0.8"/>'
         )
-        plot.words(left + 56, top + 16, TITLES[name], size=13)
+        plot.words(left + WIDE / 2, top + 16, TITLES[name], size=13)
         if name not in known:
-            plot.words(left + 56, top + 52, "not yet", style.FAINT, size=13)
+            plot.words(left + WIDE / 2, top + 52, "not yet", style.FAINT, size=13)
             continue
         value, tangent, _ = known[name]
         plot.parts.append(
             f'<path d="M{left + 10} {top + 27}v15" stroke="{style.VALUE}" stroke-width="3"/>'
             f'<path d="M{left + 10} {top + 45}v15" stroke="{style.TANGENT}" stroke-width="3" stroke-dasharray="2 2"/>'
         )
-        plot.words(left + 104, top + 39, number(value), style.VALUE, "end", 13)
-        plot.words(left + 104, top + 57, number(tangent), style.TANGENT, "end", 13)
-        at, line = left + 8 + 24 * value, top + 72  # the line goes from 0 to 4
-        plot.parts.append(
-            f'<path d="M{left + 8} {line}h96{"".join(f"M{left + 8 + 24 * k} {line - 3}v6" for k in range(5))}" '
-            f'stroke="{style.LINE}"/>'
-        )
-        if tangent:
-            plot.parts += _arrow([(at, line), (at + 24 * tangent, line)], style.TANGENT, 2.6, tip=4)
-        plot.mark(at, line, style.VALUE, style.VALUE, size=3)
+        plot.words(left + 114, top + 39, number(value), style.VALUE, "end", 13)
+        plot.words(left + 114, top + 57, number(tangent), style.TANGENT, "end", 13)
+        at, line = left + 4 + UNIT * value, top + 72  # the line goes from 0 to 4
+        marks = "".join(f"M{left + 4 + UNIT * k} {line - 3}v6" for k in range(5))
+        plot.parts.append(f'<path d="M{left + 4} {line}h{4 * UNIT}{marks}" stroke="{style.LINE}"/>')
+        plot.mark(at, line, style.VALUE, style.VALUE, size=2.5)
+        if tangent:  # above the dot, which would hide a short arrow
+            points = [(at, line), (at + UNIT * tangent, line)]
+            plot.parts += _arrow(points, style.TANGENT, 2.6, tip=4)
     lines = [
         f"Step {max(operations - 1, 0) // 3 + 1} of the loop, after {counted(operations, 'operation')}"
     ]
@@ -189,14 +189,14 @@ def _signed(x):
 
 # The graph of z₁ = x · p and z₂ = w · p, where p = y + w: the boxes (their upper left corners in px),
 # and the arrows from input to result, with the position of the factor.
-AT = {"x": (12, 72), "y": (12, 152), "w": (12, 232), "p": (134, 152), "z₁": (256, 92), "z₂": (256, 212)}  # fmt: skip
+AT = {"x": (4, 72), "y": (4, 152), "w": (4, 232), "p": (142, 152), "z₁": (280, 92), "z₂": (280, 212)}  # fmt: skip
 EDGES = [
-    ("x", "z₁", [(92, 94), (254, 104)], (156, 102)),
-    ("y", "p", [(92, 174), (132, 174)], (109, 178)),
-    ("w", "p", [(92, 244), (132, 192)], (110, 222)),
-    ("p", "z₁", [(214, 166), (254, 128)], (233, 152)),
-    ("p", "z₂", [(214, 182), (254, 220)], (233, 205)),
-    ("w", "z₂", [(92, 256), (254, 242)], (176, 253)),
+    ("x", "z₁", [(84, 94), (278, 104)], (156, 102)),
+    ("y", "p", [(84, 174), (140, 174)], (112, 178)),
+    ("w", "p", [(84, 244), (140, 192)], (113, 222)),
+    ("p", "z₁", [(222, 166), (278, 128)], (250, 152)),
+    ("p", "z₂", [(222, 182), (278, 220)], (250, 205)),
+    ("w", "z₂", [(84, 256), (278, 242)], (180, 253)),
 ]
 INPUTS, OUTPUTS = ("x", "y", "w"), ("z₁", "z₂")
 
@@ -242,11 +242,7 @@ def passes(sweep, x=4.0, y=3.0, w=2.0):
     mode, colour, dash = (
         ("forward", style.TANGENT, DOTS) if forward else ("backward", style.GRADIENT, "6 4")
     )
-    title = (
-        f"{mode.capitalize()} sweep {sweep if forward else sweep - 3}: the seed is 1 at {seed}"
-        if sweep
-        else "Before the first sweep"
-    )
+    title = f"Sweep {sweep}, {mode}: the seed is 1 at {seed}" if sweep else "Before the first sweep"
     plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
     plot.words(12, 24, title, colour if sweep else style.INK, "start", 16)
     for source, to, points, (px, py) in EDGES:
@@ -325,28 +321,37 @@ def crossing(outputs, forward, backward, n):
 def flight(path, tangent, angle):
     """Draw the path of a throw, and how far each of its points moves if the angle grows by five degrees.
 
+    An arrow below the ground shows the same for the landing point.
+
     Parameters
     ----------
     path : array of shape (steps, 2)
-        The position (x, y) after each step, in metres. The throw starts at (0, 0).
+        The position (x, y) after each step, in metres. The throw starts at (0, 0), and only the
+        last position is below the ground.
     tangent : array of shape (steps, 2)
         The derivative of each position with respect to the angle, in metres per degree.
     angle : float
         The angle of the throw, in degrees.
     """
     path, tangent = np.vstack([[0, 0], path]), np.vstack([[0, 0], tangent])
-    plot = Axes((46, 30, 506, 253), (0, 84), (-2, 42))
+    plot = Axes((46, 30, 506, 264), (0, 84), (-4, 42))
     plot.frame(
         ticks(0, 80, 8),
         ticks(0, 40, 4),
         "distance in metres",
         f"Height in metres, thrown at {number(angle)} degrees",
     )
-    plot.line(*path.T, style.VALUE, 2.6)
+    (x0, y0), (x1, y1) = path[-2:]
+    (u0, v0), (u1, v1) = tangent[-2:]
+    share = y0 / (y0 - y1)  # where between the last two points it comes down
+    moves = (v0 * (y0 - y1) - y0 * (v0 - v1)) / (y0 - y1) ** 2 * (x1 - x0) + share * (u1 - u0) + u0
+    lands = x0 + share * (x1 - x0)
     further = path + 5 * tangent
+    plot.line(*np.vstack([path[:-1], [lands, 0]]).T, style.VALUE, 2.6)
     plot.line(*further.T, style.TANGENT, 2.4, DOTS)
-    ink = f'stroke="{style.TANGENT}" stroke-width="1.8" fill="none"'
-    for at, to in list(zip(path, further))[3::4]:
+    plot.line(*_to_the_ground(further).T, style.TANGENT, 1.2, DOTS)
+    ink = f'stroke="{style.TANGENT}" stroke-width="1.2" fill="none"'
+    for at, to in list(zip(path, further))[3:-1:4]:
         (x, y), (u, v) = plot.at(*at), plot.at(*to)
         far = np.hypot(u - x, v - y)
         plot.parts.append(f'<path d="M{x:.1f} {y:.1f}L{u:.1f} {v:.1f}" {ink}/>')
@@ -357,21 +362,39 @@ def flight(path, tangent, angle):
                 f'L{u - ax + ay / 2:.1f} {v - ay - ax / 2:.1f}" {ink}/>'
             )
         plot.dot(*at, style.VALUE, style.VALUE, size=2.5)
-    (x0, y0), (x1, y1) = path[-2:]
-    (u0, v0), (u1, v1) = tangent[-2:]
-    share = y0 / (y0 - y1)  # where between the last two points it comes down
-    moves = (v0 * (y0 - y1) - y0 * (v0 - v1)) / (y0 - y1) ** 2 * (x1 - x0) + share * (u1 - u0) + u0
-    lands = x0 + share * (x1 - x0)
-    plot.dot(lands, 0, style.INK, style.PAPER)
+    (x, ground), (to, _) = plot.at(lands, 0), plot.at(lands + 5 * moves, 0)
+    plot.parts.append(f'<path d="M{x:.1f} {ground:.1f}v20" stroke="{style.INK}"/>')
+    plot.dot(lands, 0, style.INK, style.PAPER, size=4)
+    if abs(to - x) > 0.1:  # an arrow that is shorter than its head has a smaller head
+        points = [(x, ground + 12), (to, ground + 12)]
+        plot.parts += _arrow(points, style.TANGENT, 4, tip=min(abs(to - x) / 1.4, 8))
+    rate = f"{number(moves)} m per degree"
+    plot.words(min(x, to) - 8, ground + 17, rate, style.TANGENT, "end", 13)
     more = "farther" if moves > 0 else "less far"
-    plot.words(
-        12, 346, "dotted, with arrows: 5 degrees more, by the tangent", style.TANGENT, "start", 13
-    )
+    for py, words in [
+        (356, "dotted: 5 degrees more, by the tangent"),
+        (376, "below the ground: the same for the landing point"),
+    ]:
+        plot.words(12, py, words, style.TANGENT, "start", 13)
     text = (
         f"Thrown at {number(angle)} degrees it lands at {number(lands)} m, after {len(path) - 1} steps.\n"
         f"Its tangent there: {number(moves)} m per degree, so a little more angle makes it land {more}."
     )
-    return Picture(svg("0 0 560 358", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 388", "".join(plot.parts), text), text)
+
+
+def _to_the_ground(path):
+    """Return how the path continues from its last point to the ground, as an array of points.
+
+    The positions after further steps are extrapolated from the last three.
+    """
+    points = [*path[-3:]]
+    while points[-1][1] > 0:
+        points.append(3 * points[-1] - 3 * points[-2] + points[-3])
+    (x0, y0), (x1, y1) = points[-2:]
+    if len(points) > 3:  # end on the ground
+        points[-1] = np.array([x0 + (x1 - x0) * y0 / (y0 - y1), 0.0])
+    return np.array(points[2:])
 
 
 def medians(*jobs, rounds=5):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import autograd_lib as ag
+from autograd_course.drawing.axes import Axes
 from autograd_course.drawing.formatting import number
 from autograd_course.lessons.lesson_15 import drawings as drawn
 from autograd_course.lessons.lesson_15.exercises import root
@@ -41,9 +42,18 @@ def test_the_graph_of_the_loop_carries_what_jvp_computes():
         said = f": value {number(value)}, tangent {number(tangent)}"
         assert f"s / 2{said}\nthe tangent of s / 2 = 0.5 × " in picture.text
         assert f"\nx{said}\ny = a / x" in drawn.carry(3 * steps + 1).text
-        at = 436 + 8 + 24 * value
-        assert f'cx="{at:.1f}" cy="264.0"' in picture.html
-        assert f"M{at:.1f} 264.0L{at + 24 * tangent:.1f} 264.0" in picture.html
+        left, top = drawn.CARDS["s / 2"]
+        at, line = left + 4 + drawn.UNIT * value, top + 72
+        dot, arrow = (
+            picture.html.index(part)
+            for part in (
+                f'cx="{at:.1f}" cy="{line:.1f}"',
+                f"M{at:.1f} {line:.1f}L{at + drawn.UNIT * tangent:.1f} {line:.1f}",
+            )
+        )
+        assert dot < arrow, "the arrow is above the dot, which would hide a short one"
+        assert f"M{left + 4} {line}h{4 * drawn.UNIT}M" in picture.html
+        assert 4 * drawn.UNIT + 8 <= drawn.WIDE
     assert drawn.carry(0).html.count("not yet") == 3 and "not yet" not in picture.html
     assert drawn.carry(4).text.endswith("\nẏ = 0.6667 × 1 + (−0.8889) × 0.5 = 0.2222")
 
@@ -62,7 +72,8 @@ def test_a_sweep_fills_a_column_or_a_row(values):
     J = [[number(float(entry)) for entry in row] for row in ag.jacobian(two_outputs)(v)]
     for sweep, seed in enumerate(nodes, start=1):
         lines = drawn.passes(sweep, *values).text.splitlines()
-        assert lines[0].endswith(f": the seed is 1 at {seed}")
+        mode = "forward" if sweep <= 3 else "backward"
+        assert lines[0] == f"Sweep {sweep}, {mode}: the seed is 1 at {seed}"
         found = dict(part.split(" has ") for part in lines[1].split(", "))
         if sweep <= 3:
             assert [found[z] for z in nodes[3:]] == [row[sweep - 1] for row in J]
@@ -103,13 +114,39 @@ def test_where_the_throw_comes_down_and_how_that_moves():
         (x0, y0), (x1, y1) = path(angle)[end - 2 : end]
         return x0 + (x1 - x0) * y0 / (y0 - y1)
 
-    text = drawn.flight(path(0.7)[:end], tangent[:end], 40.1).text
+    picture = drawn.flight(path(0.7)[:end], tangent[:end], 40.1)
+    text = picture.text
     slope = (lands(0.7 + 1e-6) - lands(0.7 - 1e-6)) / 2e-6 * np.pi / 180
     assert f"lands at {lands(0.7):.4g} m, after {end} steps" in text
     assert float(re.search(r"there: (\S+) m", text)[1].replace("−", "-")) == pytest.approx(
         slope, rel=1e-3
     )
     assert text.endswith("a little more angle makes it land farther.") == (slope > 0)
+
+    # The arrow below the ground goes from the landing point to where it is after 5 degrees more.
+    box = Axes((46, 30, 506, 264), (0, 84), (-4, 42))
+    (x, ground), (to, _) = box.at(lands(0.7), 0), box.at(lands(0.7) + 5 * slope, 0)
+    x0, y0, x1, y1 = map(
+        float,
+        re.search(r'M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)" [^>]*-width="4"', picture.html).groups(),
+    )
+    assert abs(x1 - x0) > 5 and y0 == y1 == pytest.approx(ground + 12, abs=0.1)
+    assert (x0, x1) == pytest.approx((x, to), abs=0.1)
+    assert f">{number(slope)} m per degree<" in picture.html
+
+
+@pytest.mark.parametrize("low", [3.0, -0.5])
+def test_the_dotted_path_continues_to_the_ground(low):
+    """Without air resistance the positions after further steps are extrapolated exactly."""
+    t = np.arange(40) * 0.1
+    path = np.stack([20 * t, 10 + 10 * t - 5 * t * t], 1)
+    end = int(np.argmax(path[:, 1] < low)) + 1
+    more = drawn._to_the_ground(path[:end])
+    assert np.allclose(more[:-1], path[end - 1 :][: len(more) - 1])
+    if low > 0:
+        assert more[-1, 1] == 0 and 54.6 < more[-1, 0] < 54.8  # 10 + 10t − 5t² is 0 at t = 1 + √3
+    else:
+        assert len(more) == 1, "a path that ends below the ground is not continued"
 
 
 def test_times_are_taken_in_turns(monkeypatch):
