@@ -2,8 +2,10 @@
 Jacobian, and a throw with its tangents.
 """
 
+import json
 import re
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,9 @@ from autograd_course.drawing.axes import Axes
 from autograd_course.drawing.formatting import number
 from autograd_course.lessons.lesson_15 import drawings as drawn
 from autograd_course.lessons.lesson_15.exercises import root
+from autograd_course.widgets.forward_stepper import frames
+
+NOTEBOOK = Path(__file__).parents[3] / "notebooks/15_push_forward.ipynb"
 
 
 def carried(start):
@@ -147,6 +152,18 @@ def test_the_dotted_path_continues_to_the_ground(low):
         assert more[-1, 1] == 0 and 54.6 < more[-1, 0] < 54.8  # 10 + 10t − 5t² is 0 at t = 1 + √3
     else:
         assert len(more) == 1, "a path that ends below the ground is not continued"
+
+
+def test_the_fold_steps_through_a_graph():
+    """The code in the fold beside the picture of the loop runs, and gets the tangent of `jvp`."""
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    (cell,) = (cell for cell in notebook["cells"] if cell["id"] == "carry-see")
+    (code,) = re.findall(r"```python\n(.*?)```", "".join(cell["source"]), re.DOTALL)
+    assert code.endswith("\nforward_stepper(L, x=1)\n")
+    names = {"ag": ag, "frames": frames}
+    exec(code.replace("forward_stepper(L, x=1)", "told = frames(L, {'x': 1})"), names)
+    _, tangent = ag.jvp(lambda x: (x + 2 / x) / 2, (1.5,), (1.0,))
+    assert f"has tangent {number(tangent)}." in names["told"][-1].say
 
 
 def test_times_are_taken_in_turns(monkeypatch):
