@@ -353,7 +353,7 @@ def indices(answer):
 # --- As one line ------------------------------------------------------------------------------------------------------------------
 
 _matmul_x, _matmul_y = (lambda g, z, x, y: g @ y.mT), (lambda g, z, x, y: x.mT @ g)
-RESHAPED = "A reshape goes row by row, so it mixes rows and columns. To transpose, use .T."
+RESHAPED = "A reshape goes row by row, so it mixes rows and columns. To transpose, use .mT."
 WRONG_X = [
     (lambda g, z, x, y: g * y, "* multiplies entry by entry. The product of matrices is @."),
     (lambda g, z, x, y: g * y.mT, "* multiplies entry by entry. The product of matrices is @."),
@@ -367,7 +367,7 @@ WRONG_X = [
     ),
     (
         lambda g, z, x, y: g @ y,
-        "The columns of g belong to the columns of y, not to its rows: which of the two must be transposed? (NumPy's transpose(0, 1) changes nothing: write .T.)",
+        "The columns of g belong to the columns of y, not to its rows: which of the two must be transposed?",
     ),
     (lambda g, z, x, y: y.mT @ g, "The two factors are in the wrong order."),
     *(
@@ -390,7 +390,7 @@ WRONG_X = [
     (lambda g, z, x, y: y, "The upstream gradient is missing: g."),
     (
         lambda g, z, x, y: g @ np.linalg.inv(y),
-        "An inverse solves for x. The rule needs the transpose: y.T.",
+        "An inverse solves for x. The rule needs the transpose: y.mT.",
     ),
     (lambda g, z, x, y: g @ np.reshape(y, y.shape[::-1]), RESHAPED),
     (
@@ -420,7 +420,7 @@ WRONG_Y = [
     ),
     (
         lambda g, z, x, y: x @ g,
-        "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two must be transposed? (NumPy's transpose(0, 1) changes nothing: write .T.)",
+        "The sum runs over the rows of both, x[i, k] and g[i, j]: which of the two must be transposed?",
     ),
     (
         lambda g, z, x, y: x @ g.mT,
@@ -455,7 +455,7 @@ WRONG_Y = [
     ),
     (
         lambda g, z, x, y: np.linalg.pinv(x) @ g,
-        "An inverse solves for y. The rule needs the transpose: x.T.",
+        "An inverse solves for y. The rule needs the transpose: x.mT.",
     ),
     (
         lambda g, z, x, y: x.mT @ g / len(x),
@@ -469,23 +469,24 @@ WRONG_Y = [
     minutes=2,
     difficulty="easy",
     importance=3,
-    question="Write both rules with the library's names: x is the left matrix, and y is the right one.",
+    question="Write both rules with the library's names: x is the left matrix, and y is the right one. (`x.mT` is the transpose of x: it exchanges the last two axes.)",
     stub="""
         matmul_x = lambda g, z, x, y: ...
         matmul_y = lambda g, z, x, y: ...""",
     hints=[
-        "Use the two boxed formulas, with x in place of A and y in place of B. The transpose of y is `y.T`.",
+        "Use the two boxed formulas, with x in place of A and y in place of B. The transpose of y is `y.mT`.",
         (
             "Help: the shapes do not fit",
-            "Write the shapes below the matrices: g (2, 4), x (2, 3), y (3, 4). The two inner numbers must be equal.",
+            "Write the shapes below the matrices: g (2, 4), x (2, 3), y (3, 4). The two inner numbers must be equal. "
+            "(`y.transpose(0, 1)`, which transposes in PyTorch, changes nothing in NumPy: write `y.mT`.)",
         ),
     ],
     solution="""
         matmul_x = lambda g, z, x, y: g @ y.mT
         matmul_y = lambda g, z, x, y: x.mT @ g""",
     explained="""
-        `.mT` exchanges the last two axes. For a matrix it is the same as `.T`, which reverses all axes. For a batch of matrices the
-        two differ.""",
+        For a matrix, `.mT` is the same as `.T`, which reverses all axes. For a batch of matrices the two differ, and a rule of the
+        library must also work for a batch.""",
     why="One product in the forward pass needs two in the backward pass, each with as many multiplications as the first.",
     playground="""
         x = [[1, 2, 3], [4, 5, 6]]
@@ -960,6 +961,19 @@ OUTPUT_SHAPE = "u must have the shape of the output, op(v), because rule receive
 CONSTANT = (
     "Your u is the same number everywhere, and then this wrong rule passes. Draw u at random."
 )
+CONSTANT_V = (
+    "Your v is the same number everywhere, and then this wrong rule passes: keep the random v."
+)
+MADE_OF_V = (
+    "Your u is computed from v, and then this wrong rule passes. u must be independent of v: draw it "
+    "at random, with the shape of op(v)."
+)
+IN_RANGE = (
+    "Your u does not test every entry of the rule, so this wrong rule passes. Is u an output of op, or "
+    "computed from one? Use op(v) only for the shape of u, and draw the entries at random."
+)
+EVEN = "Your u is not random, and this wrong rule is right for it. Draw u at random."
+EXCHANGED = "op takes v, which has the shape of the input. rule takes u, which has the shape of the output. Are u and v exchanged?"
 SAME = "Your u is v itself. Then both sides are ⟨v, Jv⟩ for the wrong rule u ↦ Ju too. Draw a new random u."
 NO_SIGN = "A rule with the wrong sign passes: compare the two numbers themselves, not their absolute values or squares."
 NEVER_FALSE = "This wrong rule passes. " + BOTH_SIDES
@@ -976,18 +990,23 @@ class _Tried:
         self.functions = self.apply, self.pull
 
     def use(self, op, rule, shape):
-        self.op, self.rule, self.output = op, rule, np.shape(op(np.zeros(shape)))
+        self.op, self.rule, self.input = op, rule, shape
+        self.output = np.shape(op(np.zeros(shape)))
         self.v = self.u = np.nan
         self.calls = 0
 
     def apply(self, v):
+        if np.shape(v) != self.input:
+            said = f"shape {np.shape(v)}", f"shape {self.input}"
+            raise Wrong("v, in op(v)", *said, EXCHANGED)
         self.v = np.array(v)
         return self.op(v)
 
     def pull(self, u):
         if np.shape(u) != self.output:
             said = f"shape {np.shape(u)}", f"shape {self.output}"
-            raise Wrong("u, in rule(u)", *said, OUTPUT_SHAPE)
+            cause = EXCHANGED if np.array_equal(u, self.v) else OUTPUT_SHAPE
+            raise Wrong("u, in rule(u)", *said, cause)
         self.u, self.calls = np.array(u), self.calls + 1
         return self.rule(u)
 
@@ -1033,7 +1052,7 @@ class _Tried:
             u = ...
             return ...""",
     hints=[
-        "rule receives u. So u has the shape of the output: op(v).shape.",
+        "rule receives u. So u has the shape of the output, op(v).shape, and random entries of its own.",
         "The left side is `np.sum(u * op(v))`. In the right side, rule(u) is multiplied by v.",
         (
             "Help: a right rule is rejected",
@@ -1045,8 +1064,10 @@ class _Tried:
             v = rng.normal(size=shape)
             u = rng.normal(size=op(v).shape)
             return np.isclose(np.sum(u * op(v)), np.sum(rule(u) * v))""",
-    explained="""The function never builds J, and it needs no step size h. A wrong rule passes only if ⟨its error, v⟩ happens to be 0,
-        and for a random v this is unlikely.""",
+    explained="""The function never builds J, and it needs no step size h. A wrong rule passes only if ⟨its error, v⟩ happens to be 0.
+        If u and v are random and independent of each other, this is unlikely. But if u = op(v), the wrong rule
+        u + roll(u, 1) − roll(u, −1) always passes for op(v) = v. And if u is op of another random array, then for
+        op(v) = (v, v) the wrong rule 2u[0] always passes.""",
     why="One random u and v test all entries of the rule at once, without h and without J.",
     names=lambda: {"rng": np.random.default_rng(0)},
     mistakes=[
@@ -1077,6 +1098,9 @@ class _Tried:
         edit("np.sum(rule(u) * v)", "np.sum(rule(u) * u)", BOTH_SIDES),
         edit("np.sum(u * op(v))", "np.sum(op(v))", BOTH_SIDES),
         edit("rule(u) * v))", "rule(u) * v), atol=1)", LOOSE),
+        edit("rng.normal(size=op(v).shape)", "op(v)", MADE_OF_V),
+        edit("rng.normal(size=op(v).shape)", "op(rng.normal(size=shape))", IN_RANGE),
+        edit("u * op(v)", "op(u) * v", "rule(u) * v", "u * rule(v)", EXCHANGED),
     ],
 )
 def is_adjoint(answer):
@@ -1086,26 +1110,93 @@ def is_adjoint(answer):
     # large entries, so that a large tolerance does not accept a wrong rule by chance
     M, S, T = (rng.normal(size=size) for size in [(3, 4), (3, 3), (60, 50)])
     S = 100 * S
-    R = 100 * np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])  # its rows and columns have equal sums
+    # the vectors have 31 entries, so that a random u of whole numbers is hardly ever even
+    R = 100 * np.roll(np.eye(31), 1, axis=1)  # its rows and columns have equal sums
 
-    def same_or_constant(v, u):
-        return CONSTANT if np.ptp(u) == 0 else SAME if np.array_equal(u, v) else NEVER_FALSE
+    def not_random(v, u):
+        if np.ptp(u) == 0 or np.ptp(v) == 0:
+            return CONSTANT if np.ptp(u) == 0 else CONSTANT_V
+        return SAME if np.array_equal(u, v) else MADE_OF_V
 
-    both_sides, rounded, loose, never_false, no_sign = (
-        lambda v, u, hint=hint: hint for hint in (BOTH_SIDES, ROUNDED, LOOSE, NEVER_FALSE, NO_SIGN)
+    both_sides, rounded, loose, never_false, no_sign, made_of_v, in_range, even = (
+        lambda v, u, hint=hint: hint
+        for hint in (
+            BOTH_SIDES,
+            ROUNDED,
+            LOOSE,
+            NEVER_FALSE,
+            NO_SIGN,
+            MADE_OF_V,
+            IN_RANGE,
+            EVEN,
+        )
     )
-    many, copies = partial(partial, np.multiply), partial(np.broadcast_to, shape=(4, 3))
+    many, copies = partial(partial, np.multiply), partial(np.broadcast_to, shape=(4, 31))
+
+    def turned(u):
+        """Return u + K u with an antisymmetric K, so that ⟨K v, v⟩ = 0 for every v."""
+        return u + np.roll(u, 1) - np.roll(u, -1)
+
+    def bent(u):
+        """Return u plus a second difference, which is 0 for equal or evenly spaced entries."""
+        return u + np.pad(np.diff(u, 2), 1)
+
+    def padded(v):
+        return np.pad(v, (0, 31))
+
+    def folded(u):
+        return u[:31] + u[31:]
+
     cases = [  # op, rule, shape of the input, verdict, op and rule in words, hint
         (np.copy, np.copy, (2, 3), True, "op: v, rule: u", both_sides),
         (many(100), many(300), (2, 3), False, "op: 100v, rule: 300u", never_false),
         (many(100), many(-100), (2, 3), False, "op: 100v, rule: −100u", no_sign),
         (lambda v: v @ M, lambda u: u @ M.T, (2, 3), True, "op: v @ M, rule: u @ M.T", rounded),
         (lambda v: T @ v, lambda u: T.T @ u, (50, 4), True, "op: T @ v, rule: T.T @ u", rounded),
-        (lambda v: v @ R, lambda u: u @ R, (3,), False, "op: v @ R, rule: u @ R", same_or_constant),
+        (lambda v: v @ R, lambda u: u @ R, (31,), False, "op: v @ R, rule: u @ R", not_random),
         (lambda v: v @ S, lambda u: u @ S, (3, 3), False, "op: v @ S, rule: u @ S", never_false),
-        (many(0.1), many(0.2), (2, 3), False, "op: v / 10, rule: u / 5", loose),
-        (copies, partial(np.sum, axis=0), (3,), True, "op: four copies, rule: sum", rounded),
-        (copies, partial(np.mean, axis=0), (3,), False, "op: four copies, rule: mean", never_false),
+        (many(0.01), many(0.02), (2, 3), False, "op: v / 100, rule: u / 50", loose),
+        (
+            np.copy,
+            turned,
+            (31,),
+            False,
+            "op: v, rule: u + roll(u, 1) − roll(u, −1)",
+            made_of_v,
+        ),
+        (
+            np.copy,
+            bent,
+            (31,),
+            False,
+            "op: v, rule: u plus its second difference, in the middle",
+            even,
+        ),
+        (copies, partial(np.sum, axis=0), (31,), True, "op: four copies, rule: sum", rounded),
+        (
+            copies,
+            partial(np.mean, axis=0),
+            (31,),
+            False,
+            "op: four copies, rule: mean",
+            never_false,
+        ),
+        (
+            copies,
+            lambda u: 4 * u[0],
+            (31,),
+            False,
+            "op: four copies, rule: 4 times the first",
+            in_range,
+        ),
+        (
+            padded,
+            folded,
+            (31,),
+            False,
+            "op: v and 31 zeros, rule: u[:31] + u[31:]",
+            in_range,
+        ),
     ]
     tried = _Tried()
     for _ in range(3):  # the learner's u and v are random

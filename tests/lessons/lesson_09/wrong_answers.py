@@ -151,7 +151,31 @@ cases(
         edit(RETURNED, "(np.sum(u * op(v)), np.sum(rule(u) * v))", "mistake 5"),
         edit(RETURNED, "abs(np.sum(u * op(v)) - np.sum(rule(u) * v)) < 0.2", "mistake 11"),
         edit(RETURNED, "np.isclose(op(v), rule(u))", "mistake 6"),
-        edit("rule(u) * v", "rule(v) * u", "mistake 1"),
+        edit("rule(u) * v", "rule(v) * u", "mistake 14 | shape (2, 3)"),
+        edit("u * op(v)", "op(u) * v", "mistake 14 | shape (2, 4)"),
+        *(
+            edit("rng.normal(size=op(v).shape)", u, f"mistake 12 | {part}")
+            for u, part in [
+                ("2 * op(v)", "roll(u, 1)"),
+                ("op(v) + 1", "roll(u, 1)"),
+                ("rng.normal() * op(v)", "roll(u, 1)"),
+            ]
+        ),
+        *(
+            edit("rng.normal(size=op(v).shape)", u, f"mistake 13 | {part}")
+            for u, part in [
+                ("np.sin(op(v))", "4 times the first"),
+                ("op(rng.uniform(-1, 1, shape))", "4 times the first"),
+                ("op(v) * rng.normal(size=op(v).shape)", "31 zeros"),
+                ("op(v + 1) - op(v) + op(rng.normal(size=shape))", "4 times the first"),
+            ]
+        ),
+        edit(
+            "rng.normal(size=op(v).shape)",
+            "np.arange(op(v).size).reshape(op(v).shape)",
+            "own: Your u is not random | second difference",
+        ),
+        edit("v = rng.normal(size=shape)", "v = np.ones(shape)", "own: Your v is the same"),
         edit(
             RETURNED,
             "np.isclose(np.sum(u * op(v)) ** 2, np.sum(rule(u) * v) ** 2)",
@@ -164,6 +188,9 @@ cases(
         edit(RETURNED, "bool(np.isclose(np.vdot(u, op(v)), np.vdot(rule(u), v)))"),
         edit(RETURNED, "round(np.sum(u * op(v)) - np.sum(rule(u) * v), 9) == 0"),
         edit("rng.normal(size=op(v).shape)", "rng.uniform(-1, 1, op(v).shape)"),
+        edit("rng.normal(size=op(v).shape)", "rng.integers(-4, 5, op(v).shape)"),
+        edit("rng.normal(size=op(v).shape)", "rng.choice([-1.0, 1.0], op(v).shape)"),
+        edit("rng.normal(size=op(v).shape)", "op(v) + rng.normal(size=op(v).shape)"),
         """
         def is_adjoint(op, rule, shape):
             v = rng.normal(size=shape)
