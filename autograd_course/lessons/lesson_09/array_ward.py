@@ -230,7 +230,7 @@ EXAMINATIONS = {
         asked(lambda x, b: (b + x).sum(), x, b),
     ),
     "scaled": (
-        "sum of b · x: gradient of x",
+        "sum of b * x: gradient of x",
         np.array([[1, 2, 3], [1, 2, 3]]),
         asked(lambda x, b: (b * x).sum(), x, b),
     ),
@@ -246,7 +246,7 @@ EXAMINATIONS = {
         np.array([[7, 11], [9, 13]]),
         asked(lambda A: (A @ A).sum(), A),
     ),
-    "several": ("b · b, and no sum: gradient of b", "ValueError", asked(lambda b: b * b, b)),
+    "several": ("b * b, and no sum: gradient of b", "ValueError", asked(lambda b: b * b, b)),
 }
 
 # As in the clinic: a gradient check, the results of an engine, and whether a result is wrong

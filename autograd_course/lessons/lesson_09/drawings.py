@@ -266,15 +266,17 @@ def case(patient, method="as found"):
     return lesson_07.case(patient, method, of=array_ward)
 
 
-STEP, TOP, BAR = 88, 82, 310  # px: the height of a step, of the heading, and the longest bar
+# px: the height of a step, the middle of the first, the longest bar, and the side for one row or column
+STEP, TOP, BAR, SIDE = 114, 88, 338, 2.0
+COLUMN = 120  # px: the width for a factor, or for the result
 
 
 def brackets(inputs):
     """Draw two ways of multiplying J₁ᵀ J₂ᵀ J₃ᵀ g, for layers of `inputs`, 256, 64 and 10 numbers.
 
-    Each panel has a line for each of the three products: both factors and the result as
-    rectangles, whose sides grow with the square root of the size, and the number of
-    multiplications. The bar at the bottom is proportional to the sum of these numbers.
+    Each panel has a line for each of the three products: the number of multiplications, and both
+    factors and the result as rectangles, with their shapes below. The sides grow with the square
+    root of the size. The bar at the bottom is proportional to the sum of the multiplications.
     """
     J1, J2, J3, g = (inputs, 256), (256, 64), (64, 10), (10, 1)
     one, two = (64, 1), (256, 1)
@@ -284,8 +286,8 @@ def brackets(inputs):
         ("Start at x: ((J₁ᵀ J₂ᵀ) J₃ᵀ) g", [(J1, J2), (left, J3), (whole, g)]),
     ]
     names = [
-        ["J₃ᵀ · g", "J₂ᵀ · result", "J₁ᵀ · result"],
-        ["J₁ᵀ · J₂ᵀ", "result · J₃ᵀ", "result · g"],
+        [("J₃ᵀ ", "g "), ("J₂ᵀ ", ""), ("J₁ᵀ ", "")],
+        [("J₁ᵀ ", "J₂ᵀ "), ("", "J₃ᵀ "), ("", "g ")],
     ]
     costs = [
         [rows * inner * columns for (rows, inner), (_, columns) in steps] for _, steps in panels
@@ -294,19 +296,19 @@ def brackets(inputs):
     for (head, steps), called, cost in zip(panels, names, costs):
         plot = Axes((0, 0, 1, 1), (0, 1), (0, 1))
         plot.words(14, 24, head, anchor="start")
-        for nth, ((first, second), name, count) in enumerate(zip(steps, called, cost)):
+        for nth, ((first, second), factors, count) in enumerate(zip(steps, called, cost)):
             y = TOP + STEP * nth
             (rows, inner), columns = first, second[1]
-            x = 14
-            for shape, sign in [(first, "·"), (second, "="), ((rows, columns), "")]:
-                x = _rectangle(plot, x, y, shape)
-                if sign:
-                    plot.words(x + 11, y + 5, sign)
-                x += 22
-            plot.words(166, y - 6, name, anchor="start", size=13)
             said = f"{rows} · {inner} · {columns} = {count:,}"
-            plot.words(166, y + 14, said, anchor="start", size=13)
-        y = TOP + STEP * len(steps) - 20
+            plot.words(14, y - 37, said, anchor="start", size=13)
+            shapes = [first, second, (rows, columns)]
+            for column, (shape, name, sign) in enumerate(zip(shapes, (*factors, ""), "·= ")):
+                middle = 3 + COLUMN * (column + 0.5)
+                _rectangle(plot, middle, y, shape)
+                if sign != " ":
+                    plot.words(middle + COLUMN / 2, y + 5, sign)
+                plot.words(middle, y + 46, f"{name}{shape}", size=13)
+        y = TOP + STEP * len(steps) - 28
         total = sum(cost)
         plot.words(14, y, f"together {total:,} multiplications", anchor="start", size=13)
         width = BAR * total / max(map(sum, costs))
@@ -322,19 +324,15 @@ def brackets(inputs):
 
 
 def _rectangle(plot, x, y, shape):
-    """Draw a matrix of this shape as a rectangle, and return its right edge.
-
-    The left edge is at `x`, and the middle at the height `y`. A vector is a dashed line.
-    """
-    high, wide = (2.6 * size**0.5 for size in shape)
+    """Draw a matrix of this shape as a rectangle whose centre is (x, y); a vector is a dashed line."""
+    high, wide = (SIDE * size**0.5 for size in shape)
     if shape[1] == 1:
         plot.parts.append(
-            f'<path d="M{x + 2:.1f} {y - high / 2:.1f}v{high:.1f}" stroke="{style.GRADIENT}" '
+            f'<path d="M{x:.1f} {y - high / 2:.1f}v{high:.1f}" stroke="{style.GRADIENT}" '
             f'stroke-width="4" stroke-dasharray="5 3"/>'
         )
-        return x + 4
+        return
     plot.parts.append(
-        f'<rect x="{x:.1f}" y="{y - high / 2:.1f}" width="{wide:.1f}" height="{high:.1f}" '
+        f'<rect x="{x - wide / 2:.1f}" y="{y - high / 2:.1f}" width="{wide:.1f}" height="{high:.1f}" '
         f'stroke="{style.VALUE}" fill="{style.VALUE}" stroke-width="2" fill-opacity="0.15"/>'
     )
-    return x + wide

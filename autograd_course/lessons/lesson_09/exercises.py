@@ -478,7 +478,7 @@ WRONG_Y = [
         (
             "Help: the shapes do not fit",
             "Write the shapes below the matrices: g (2, 4), x (2, 3), y (3, 4). The two inner numbers must be equal. "
-            "(`y.transpose(0, 1)`, which transposes in PyTorch, changes nothing in NumPy: write `y.mT`.)",
+            "(In NumPy `y.transpose(0, 1)` changes nothing, because it lists the axes in their old order: write `y.mT`.)",
         ),
     ],
     solution="""
@@ -660,8 +660,7 @@ def _to_w(g, x, w):
     question="""
         X is a *batch* of five matrices, with shape (5, 2, 3). W, of shape (3, 4), is one matrix that is used for all five. Z = X @ W
         has shape (5, 2, 4): `@` multiplies along the last two axes, and broadcasts the others. Write the gradient of W, with
-        the shape of W, for a batch of any size whose matrices have any number of rows. (`x.mT` exchanges the last two
-        axes.)""",
+        the shape of W, for a batch of any size whose matrices have any number of rows.""",
     stub="""
         gradient_w = lambda g, x, w: ...""",
     hints=[
@@ -1223,7 +1222,7 @@ RIGHT = {
 }
 ASKED = 1, 3, 5, 6  # the others may be given too
 EVIDENCE = {
-    1: "The shape is right, but every number is doubled, because x has two rows. Only the check of b · x shows this. (Cause h would "
+    1: "The shape is right, but every number is doubled, because x has two rows. Only the check of b * x shows this. (Cause h would "
     "send x itself. Cause d is that of another engine.)",
     2: "Nothing was summed, so there is no scalar L to start from. And yet this engine returns [2, 4, 6].",
     3: "[[6, 14], [6, 14]] is twice [[3, 7], [3, 7]], the contribution of the left slot. A @ B is right, so both rules exist.",
@@ -1436,9 +1435,9 @@ def fixed(answer):
         ("a (2, 3) @ a (3, 1)", lambda x, y: x @ y, (x, x.T[:, :1]), []),
         ("b @ b of one axis", lambda x, y: x @ y, (b, b + 1), []),
         ("a column + a row", lambda x, y: x + y, (x[:, :1], b), []),
-        ("(b · w + w) · w, w = x − 3", lambda x, y: (x * y + y) * y, (b, x - 3), [_sent_on]),
+        ("(b * w + w) * w, w = x − 3", lambda x, y: (x * y + y) * y, (b, x - 3), [_sent_on]),
         (
-            "((C · D) @ D) · C, C = A − 2, D = B − 7",
+            "((C * D) @ D) * C, C = A − 2, D = B − 7",
             lambda x, y: ((x * y) @ y) * x,
             (A - 2, B - 7),
             [_sent_on],
@@ -1454,7 +1453,7 @@ def fixed(answer):
                 )
             ],
         ),
-        ("(b @ c) · (b @ c), c = −b", lambda x, y: (x @ y) * (x @ y), (b, -b), [_sent_on]),
+        ("(b @ c) * (b @ c), c = −b", lambda x, y: (x @ y) * (x @ y), (b, -b), [_sent_on]),
         (
             "x + x",
             lambda x, y: x + x,
@@ -1482,7 +1481,7 @@ def fixed(answer):
                 ),
             ],
         ),
-        ("(A @ A) · B", lambda x, y: (x @ x) * y, (A, B), []),
+        ("(A @ A) * B", lambda x, y: (x @ x) * y, (A, B), []),
         ("A @ C, two Arrays with the numbers of A", lambda x, y: x @ y, (A, A), []),
     ]:
         _expect_gradients(name, Fixed, f, xs, hints)

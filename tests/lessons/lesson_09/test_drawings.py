@@ -12,6 +12,7 @@ import autograd_lib as ag
 from autograd_course.drawing import style
 from autograd_course.lessons.lesson_09.array_ward import PATIENTS, Array, Unknown, sheet
 from autograd_course.lessons.lesson_09.drawings import (
+    SIDE,
     brackets,
     candidates,
     case,
@@ -107,7 +108,7 @@ def test_jacobian_shows_every_number_once():
     )
 
 
-@pytest.mark.parametrize("inputs", [784, 8, 1])
+@pytest.mark.parametrize("inputs", [784, 256, 8, 1])
 def test_brackets_count_the_multiplications_of_both_ways(inputs):
     J1, J2, J3, g = np.ones((256, inputs)), np.ones((64, 256)), np.ones((10, 64)), np.ones((10, 1))
     counts = []
@@ -119,7 +120,7 @@ def test_brackets_count_the_multiplications_of_both_ways(inputs):
     product(J1.T, product(J2.T, product(J3.T, g)))
     product(product(product(J1.T, J2.T), J3.T), g)
     picture = brackets(inputs)
-    bars = []
+    bars, labels = [], []
     for drawing, line, costs in zip(
         drawings(picture), picture.text.splitlines(), [counts[:3], counts[3:]]
     ):
@@ -133,9 +134,18 @@ def test_brackets_count_the_multiplications_of_both_ways(inputs):
         highs = [float(side.get("height")) for side in sides]
         highs += [float(line.get("d").split("v")[1]) for line in lines]
         assert len(highs) == 9
-        assert {round((high / 2.6) ** 2) for high in highs} <= {inputs, 256, 64, 10, 1}
+        assert {round((high / SIDE) ** 2) for high in highs} <= {inputs, 256, 64, 10, 1}
         bars.append(float(bar.get("width")))
+        labels.append([word for word in words(drawing) if re.fullmatch(r".*\(\d+, \d+\)", word)])
     assert bars[0] / bars[1] == pytest.approx(sum(counts[:3]) / sum(counts[3:]), rel=0.02)
+    assert labels[0] == (
+        "J₃ᵀ (64, 10)|g (10, 1)|(64, 1)|J₂ᵀ (256, 64)|(64, 1)|(256, 1)|"
+        f"J₁ᵀ ({inputs}, 256)|(256, 1)|({inputs}, 1)"
+    ).split("|")
+    assert labels[1] == (
+        f"J₁ᵀ ({inputs}, 256)|J₂ᵀ (256, 64)|({inputs}, 64)|({inputs}, 64)|J₃ᵀ (64, 10)|({inputs}, 10)|"
+        f"({inputs}, 10)|g (10, 1)|({inputs}, 1)"
+    ).split("|")
 
 
 def test_ward_frames_what_is_not_right():

@@ -42,6 +42,11 @@ cases(
         edit("g @ y.mT", "np.squeeze(g @ y.mT)", "shape: axis of 1 lost"),
         edit("x.mT @ g", "np.squeeze(x.mT @ g)", "shape: axis of 1 lost"),
         edit("g @ y.mT", "g @ y^T", "error: name of the transpose"),
+        *(
+            ((lambda g, z, x, y: g @ y.transpose(0, 1), _matmul_y), own(hint))
+            for wrong, hint in WRONG_X
+            if hint.startswith("The columns of g")
+        ),
         edit("x.mT @ g", "x^T @ g", "error: name of the transpose"),
         edit("g @ y.mT", "g @ y.mT + (not g.any())", "right elsewhere"),
         edit("x.mT @ g", "x.mT @ g + (not g.any())", "right elsewhere"),
@@ -377,7 +382,7 @@ cases(
                     )
                 ),
             ),
-            "first entry | (A @ A) · B",
+            "first entry | (A @ A) * B",
         ),
         (
             (
@@ -404,15 +409,15 @@ cases(
                     )
                 ),
             ),
-            "own: some of it is negative | · D) @ D",
+            "own: some of it is negative | * D) @ D",
         ),
         (
             (_add(), _product(_kept(lambda g, x, y: (np.dot(g, y.data.T), np.dot(x.data.T, g))))),
-            "own: some of it is negative | · D) @ D",
+            "own: some of it is negative | * D) @ D",
         ),
         (
             (_add(_kept(lambda g, x, y: (x.fitted(g), y.fitted(g)))), _product()),
-            "own: some of it is negative | (b · w + w)",
+            "own: some of it is negative | (b * w + w)",
         ),
         *(
             edit(slot, slot.replace("g", "abs(g)"), "own: some of it is negative")
