@@ -483,6 +483,10 @@ RIGHT_ALL_THE_SAME = {
     "19.mix_slope": {".*(clipped|tiny|sign|squeezed|where)": "w, p and q are from 0 to 1"},
     "20.gradients": {".*where a number": "all are arrays"},
     "21.my_op": {"line 4: 1": "2 / (1 + x²) is an op too"},
+    "21.jax_op": {
+        "line 2: 1": "1 / (2 + x²) is an op too, and −2 x z² is its slope",
+        "line 8": "the pair is for the next cell",
+    },
     "21.combined": {"line 2: arguments swapped": "a product"},
     "21.rms_rule": {
         "line 2": "the stub's, not asked for",
