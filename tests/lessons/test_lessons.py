@@ -274,7 +274,7 @@ def test_the_minutes_are_those_that_readers_needed():
 
 
 def test_the_announced_minutes_are_within_15_percent_of_those_of_both_readers():
-    """What was changed after a walk is read at the pace of the reader who walked the lesson."""
+    """The reader's pace in the walk gives the minutes for the lesson as it is now."""
     outside = {}
     for lesson, walk in WALKED.items():
         every = nbformat.read(LESSONS[lesson], as_version=4).cells
