@@ -106,6 +106,23 @@ def names_in(function):
     return found
 
 
+def methods_in(function):
+    """Return the set of attributes that a function and its inner functions call.
+
+    For example, the result contains "size" if the function contains `x.size(0)`, but not if it
+    contains only `x.size`.
+    """
+    codes, found = [getattr(function, "__code__", None)], set()
+    for code in filter(None, codes):
+        for step in dis.get_instructions(code):
+            if step.opname == "LOAD_METHOD" or (
+                step.opname == "LOAD_ATTR" and "NULL" in step.argrepr
+            ):
+                found.add(step.argval)
+        codes += [one for one in code.co_consts if hasattr(one, "co_names")]
+    return found
+
+
 def is_stub(function):
     """Return True if the body of a function is only `...` or `pass`, apart from a docstring."""
     return _does_nothing(getattr(function, "__code__", None))

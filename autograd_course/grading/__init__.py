@@ -114,10 +114,20 @@ import numpy as np
 
 import autograd_lib
 
-from ..source import blank_indices, has_blank, is_stub, names_in, underneath
+from ..source import blank_indices, has_blank, is_stub, methods_in, names_in, underneath
 from .. import record
 from .answers import defined, edit
-from .causes import MAY_BE_UNFILLED, SAYS_ALL, Cause, Difference, Words, likely, own
+from .causes import (
+    CALLED_IN_PYTORCH,
+    MAY_BE_UNFILLED,
+    SAYS_ALL,
+    Cause,
+    Difference,
+    Words,
+    likely,
+    own,
+    said,
+)
 from .compare import (
     expect,
     expect_call,
@@ -398,6 +408,10 @@ def check(name, answer):
             cause = Cause("np.empty")
         if cause.kind == "error: shapes of @" and "T" in names:  # y^T: x @ y comes first
             cause = Cause("error: name of the transpose")
+        if isinstance(error, TypeError) and "not callable" in said(error) and not cause.own:
+            called = {name for one in functions for name in methods_in(underneath(one))}
+            if called & CALLED_IN_PYTORCH:
+                cause = Cause("attribute called")
         verdict = Verdict(
             "wrong",
             *shown,

@@ -92,6 +92,9 @@ CERTAIN_AFTER_ONE_CALL = {
     "iterator",
 }
 
+# Attributes of an array that a learner may call like a function, as x.size(0) in PyTorch.
+CALLED_IN_PYTORCH = {"size", "shape", "ndim", "T", "mT"}
+
 # Kinds that say where an answer is wrong, and not why.
 # Kinds in place of which an array that was not filled, from np.empty, is the likelier reason.
 MAY_BE_UNFILLED = {"", "first entry", "right elsewhere", "nan", "nearly"}

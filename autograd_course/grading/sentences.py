@@ -88,6 +88,7 @@ SENTENCES = {
     "your function keeps something between the calls.",
     "state: other arguments": "The result is right when the call is repeated: your function keeps something from an earlier call with other arguments.",
     "state: other g": "The result is right for new arrays: your function keeps something from an earlier call with a different g.",
+    "attribute called": "In NumPy, size, shape, ndim, T and mT are not functions, so they have no round brackets. For example, PyTorch's K.size(-1) is K.shape[-1] in NumPy.",
     # an error of Python or NumPy; {0} is the name in its message
     "error: blank": "Your answer still contains a ...: replace it with a value.",
     "error: name of another library": "Answers use NumPy here, not {0}: np.exp, np.sqrt, np.where. The library has some functions that NumPy lacks, such as ag.sigmoid.",
