@@ -1,16 +1,22 @@
 """Draw the pictures of lesson 18: which position reads which, a row of attention, and softmax of long vectors."""
 
+from functools import lru_cache
+from itertools import pairwise
+
 import numpy as np
 
 from ...drawing import style
-from ...drawing.axes import Axes, ticks
+from ...drawing.axes import Axes, decades, ticks
 from ...drawing.formatting import number, words
 from ...drawing.picture import Picture, svg
 
 CELL = 30
+WORD = "computer"
+LENGTHS = 4, 16, 64, 256, 1024  # the values of d in the picture of saturation
+QUERIES = 1000
 
 
-def dependence_matrix(sizes, letters, what="slope"):
+def dependence_matrix(sizes, letters, what="slope", strongest=None):
     """Draw a matrix that shows how strongly each position of a text depends on each letter.
 
     Parameters
@@ -21,6 +27,9 @@ def dependence_matrix(sizes, letters, what="slope"):
         The T letters of the text.
     what : str
         What the sizes measure, "slope" or "weight".
+    strongest : float, optional
+        The size that has the full colour; by default, the largest of `sizes`. Two matrices that are
+        compared need the same one.
 
     Notes
     -----
@@ -29,6 +38,7 @@ def dependence_matrix(sizes, letters, what="slope"):
     """
     sizes, left, top = np.asarray(sizes, float), 104, 56
     side, least = len(sizes), 5e-4 * np.max(sizes) if what == "weight" else 1e-9 * np.max(sizes)
+    full = float(strongest or np.max(sizes))
     colour = style.GRADIENT if what == "slope" else style.VALUE
     parts = [
         words(left - 12, 46, "position", anchor="end", size=13),
@@ -54,7 +64,7 @@ def dependence_matrix(sizes, letters, what="slope"):
                 dots += f"M{x + CELL / 2:g} {y + CELL / 2:g}h0"
                 continue
             marks.append(
-                f'<path d="{box}" fill="{colour}" fill-opacity="{0.12 + 0.88 * sizes[t, k] / np.max(sizes):.3f}"/>'
+                f'<path d="{box}" fill="{colour}" fill-opacity="{0.12 + 0.88 * sizes[t, k] / full:.3f}"/>'
             )
             if k > t:
                 marks.append(
@@ -71,18 +81,28 @@ def dependence_matrix(sizes, letters, what="slope"):
     below = top + side * CELL
     small = "near 0" if what == "weight" else "0"
     legend = "grey: the future" + "; crossed: read" * bool(leaks)
+    largest, scale = (number(float(f"{one:.2g}")) for one in (np.max(sizes), full))
+    lines = [f"full colour: {scale}; dot: {small}", legend]
+    if strongest:
+        lines.insert(1, f"largest {what} here: {largest}")
     parts += [
-        words(left, below + 22, f"strong colour: large; dot: {small}", style.FAINT, "start", 13),
-        words(left, below + 42, legend, style.FAINT, "start", 13),
+        words(left, below + 22 + 20 * nth, line, style.FAINT, "start", 13)
+        for nth, line in enumerate(lines)
     ]
     first = f"The future is read {leaks} times."
+    first += f" The largest {what} is {largest}."
     text = "\n".join([first, f"Position, what it reads, and the {what} of each:", *told])
     return Picture(
-        svg(f"0 0 {left + max(side * CELL, 240) + 24} {below + 54}", "".join(parts), text), text
+        svg(
+            f"0 0 {left + max(side * CELL, 240) + 24} {below + 14 + 20 * len(lines)}",
+            "".join(parts),
+            text,
+        ),
+        text,
     )
 
 
-def attention_row(letters, scores, values, position):
+def attention_row(letters, scores, values, position, note=""):
     """Draw one row of attention: the scores, the weights, the result, and the gradient of each score.
 
     Parameters
@@ -93,6 +113,8 @@ def attention_row(letters, scores, values, position):
         The score of the query with each key, and the value at each position.
     position : int
         The position of the query. The positions after it are masked.
+    note : str
+        A short text beside the scores.
 
     Notes
     -----
@@ -110,7 +132,7 @@ def attention_row(letters, scores, values, position):
         116 + side * wide,
         [words(8, 42, "value", anchor="start", size=13)],
         [
-            ("score", scores, (-2.5, 4), style.VALUE, "none"),
+            (f"score,{note}", scores, (-2.5, 4), style.VALUE, "none"),
             ("weight P", p, (0, 1), style.VALUE, "none"),
             ("gradient,of the score", back, (-1.8, 1.8), style.GRADIENT, "6 4"),
         ],
@@ -132,7 +154,7 @@ def attention_row(letters, scores, values, position):
     for row, (name, heights, span, colour, dash) in enumerate(panels):
         plot = Axes((left, (80, 232, 362)[row], side * wide, 116), (0, side), span)
         plot.line([0, side], [0, 0], style.LINE, 1)
-        for nth, line in enumerate(name.split(",")):
+        for nth, line in enumerate(filter(None, name.split(","))):
             plot.words(8, plot.at(0, 0)[1] + 4 + 17 * nth, line, anchor="start", size=13)
         for k, height in enumerate(heights):
             x, y = plot.at(k + 0.5, 0)
@@ -178,14 +200,15 @@ def attention_row(letters, scores, values, position):
 
 
 def attended(letter, raised_by, position):
-    """Draw a row of attention over the eight letters of "attended", with the score of one of them raised.
+    """Draw a row of attention over the eight letters of "computer", with the score of one of them raised.
 
     `letter` is the position of this letter, `raised_by` is added to its score, and `position` is
-    the position of the query.
+    the position of the query. No letter occurs twice, because equal letters would have equal keys.
     """
     scores = np.array([1.0, 0.5, -0.5, 0.0, 1.5, -1.0, 0.2, 0.8])
     scores[letter] += raised_by
-    return attention_row("attended", scores, [3, -2, 1, 4, -1, 2, 0, -3], position)
+    note = f"{WORD[letter]}: {'+' if raised_by > 0 else ''}{number(raised_by)}"
+    return attention_row(WORD, scores, [3, -2, 1, 4, -1, 2, 0, -3], position, note)
 
 
 def _bar(plot, k, height, half, colour, dash):
@@ -221,38 +244,97 @@ def by_position(losses, best):
     return Picture(svg("0 0 560 262", "".join(plot.parts), text), text)
 
 
-def sharpness(d, divided_by):
-    """Draw the softmax of the scores q·k of eight random keys, and the sizes of the gradients of the scores.
+def softmax_of(scores, g):
+    """Return the softmax of each row of scores, and the sum of the magnitudes of its scores' gradient.
 
-    `d` is the number of entries in the query and in each key, at most 1024. Each entry has variance
-    1. The scores are divided by √d if `divided_by` is "√d", and by 1 if it is "1". The upstream
-    gradients of the weights are random.
+    `g` are the upstream gradients of the weights.
     """
-    rng = np.random.default_rng(4)
-    query, keys, g = rng.normal(size=1024), rng.normal(size=(8, 1024)), rng.normal(size=8)
-    scores = keys[:, :d] @ query[:d] / (np.sqrt(d) if divided_by == "√d" else 1)
-    p = np.exp(scores - scores.max())
-    p = p / p.sum()
-    back = p * (g - g @ p)
-    parts = []
-    for left, title, heights, span, colour, dash in [
-        (44, "weights", p, (0, 1.1), style.VALUE, "none"),
-        (304, "size of the gradient", np.abs(back), (0, 0.33), style.GRADIENT, "6 4"),
-    ]:
-        plot = Axes((left, 70, 204, 190), (0, 8), span)
-        plot.frame([(k + 0.5, str(k)) for k in range(8)], ticks(*span, most=5), "key", title)
-        for k, height in enumerate(heights):
-            _bar(plot, k, height, 9, colour, dash)
-        parts += plot.parts
-    low, high = (number(round(float(one), 2)) for one in (scores.min(), scores.max()))
+    p = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    p = p / p.sum(axis=-1, keepdims=True)
+    return p, np.abs(p * (g - np.sum(g * p, axis=-1, keepdims=True))).sum(axis=-1)
+
+
+@lru_cache
+def random_queries():
+    """Draw 1,000 random queries with eight keys each, and choose a typical one.
+
+    Returns
+    -------
+    scores : dict
+        For each pair of d and "1" or "√d", the scores, divided by 1 or √d, of shape (1000, 8). They
+        are those of the first d entries.
+    g : array of shape (1000, 8)
+        The upstream gradients of the weights.
+    chosen : int
+        The query whose gradients are nearest to the medians, among those whose undivided scores
+        have a larger weight and smaller gradients at each longer d.
+    """
+    rng = np.random.default_rng(0)
+    query, g = rng.normal(size=(QUERIES, LENGTHS[-1])), rng.normal(size=(QUERIES, 8))
+    scores = {(d, "1"): np.zeros((QUERIES, 8)) for d in LENGTHS}
+    for k in range(8):
+        terms = query * rng.normal(size=query.shape)
+        for d in LENGTHS:
+            scores[d, "1"][:, k] = terms[:, :d].sum(axis=1)
+    scores |= {(d, "√d"): scores[d, "1"] / np.sqrt(d) for d in LENGTHS}
+    found = {key: softmax_of(one, g) for key, one in scores.items()}
+    off = [np.abs(np.log(sums / np.median(sums))) for _, sums in found.values()]
+    off = np.max(off, axis=0)
+    for d, longer in pairwise(LENGTHS):
+        (p, sums), (sharper, smaller) = found[d, "1"], found[longer, "1"]
+        rises = sharper.max(axis=1) > p.max(axis=1)
+        off[~rises | (smaller > sums)] = np.inf
+    return scores, g, int(np.argmin(off))
+
+
+def sharpness(d, divided_by):
+    """Draw the softmax of the scores q·k of eight random keys, and how the gradient depends on d.
+
+    The gradient is that of the scores; the magnitudes of its eight entries are added. The two lines
+    are the medians of 1,000 queries, and the circle is the query whose weights are drawn.
+
+    Parameters
+    ----------
+    d : int
+        The number of entries in the query and in each key, one of `LENGTHS`. Each entry has
+        variance 1.
+    divided_by : str
+        "1" or "√d", by which the scores are divided.
+    """
+    scores, g, chosen = random_queries()
+    medians = {key: np.median(softmax_of(one, g)[1]) for key, one in scores.items()}
+    mine = scores[d, divided_by][chosen]
+    p, together = softmax_of(mine, g[chosen])
+    largest, sums = f"{p.max():.3f}", number(float(f"{together:.2g}"))
+    left = Axes((44, 124, 190, 190), (0, 8), (0, 1.1))
+    left.frame([(k + 0.5, str(k)) for k in range(8)], ticks(0, 1.1, most=5), "key", "weights")
+    for k, height in enumerate(p):
+        _bar(left, k, height, 8, style.VALUE, "none")
+    right = Axes((318, 124, 226, 190), (-0.35, 4.35), (-7.2, 0.6))
+    right.frame(
+        [(k, f"{one:,}") for k, one in enumerate(LENGTHS)],
+        decades(-6, 0, 2),
+        "d",
+        "size of the gradient",
+    )
+    for by, at, away in [("1", 3, (-28, 10)), ("√d", 4, (0, 22))]:
+        heights = [np.log10(medians[one, by]) for one in LENGTHS]
+        right.line(range(5), heights, style.GRADIENT, 4 if by == divided_by else 1.6, "6 4")
+        px, py = np.add(right.at(at, heights[at]), away)
+        right.words(px, py, f"by {by}", style.GRADIENT, "end", 13, halo=True)
+    right.dot(LENGTHS.index(d), np.log10(together), style.GRADIENT, style.PAPER, size=7)
+    low, high = (number(round(float(one), 2)) for one in (mine.min(), mine.max()))
+    title = f"d = {d:,}, scores divided by {divided_by}: from {low} to {high}"
     text = (
-        f"d = {d}, scores divided by {divided_by}: from {low} to {high}.\n"
-        f"Largest weight {number(round(float(p.max()), 3))}; all gradients together "
-        f"{number(float(f'{np.abs(back).sum():.2g}'))}."
+        f"{title}.\nLargest weight {largest}; all gradients together {sums}, "
+        f"median of {QUERIES:,} queries {number(float(f'{medians[d, divided_by]:.2g}'))}."
     )
-    parts.append(
-        words(
-            12, 20, f"d = {d}, scores divided by {divided_by}: from {low} to {high}", anchor="start"
-        )
-    )
-    return Picture(svg("0 0 560 316", "".join(parts), text), text)
+    parts = [
+        words(12, 20, title, anchor="start"),
+        words(12, 44, f"largest weight: {largest}", style.VALUE, "start"),
+        words(12, 68, f"size of the gradient: {sums}", style.GRADIENT, "start"),
+        *left.parts,
+        *right.parts,
+        words(44, 380, "circle: this query; lines: medians", style.FAINT, "start", 13),
+    ]
+    return Picture(svg("0 0 560 392", "".join(parts), text), text)

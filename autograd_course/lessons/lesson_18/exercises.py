@@ -684,6 +684,16 @@ FORGOTTEN = "The factor 1/√d is missing in the backward pass. Because S = Q·K
             )
             for new in ("V @ g", "g.T @ V", "V.T @ g")
         ),
+        edit(
+            _SUM,
+            "np.sum(g * V, axis=-1, keepdims=True)",
+            "For gS: the sum in the rule of softmax is over gP · P, entry by entry. Along a row it equals the sum over g · Z, but not that over g · V.",
+        ),
+        edit(
+            "P * (gP - " + _SUM + ")",
+            "(np.diag(P) - P @ P.T) @ gP",
+            "For gS: each row of P comes from a softmax of its own, so each row has its own Jacobian. The rule p · (g − Σ g·p) treats all rows at once.",
+        ),
     ],
 )
 def back(answer):
@@ -947,6 +957,26 @@ OWN_ROOT = "S is divided by √d. d is the number of entries of a key, K.shape[-
             "return gX, gWQ",
             "return gX, gWQ, X.T @ gK, X.T @ gV",
             "All four gradients are useful, but the question asks for two: return gX, gWQ.",
+        ),
+        edit(
+            _MASKED,
+            "ag.softmax(Q @ K.T / np.sqrt(K.shape[-1]) + allowed)",
+            "`allowed` holds True and False, so adding it adds 1 or 0 to a score, which masks nothing. Write np.where(allowed, …, -np.inf).",
+        ),
+        edit(
+            "attention_back(g, Q, K, V, P)",
+            "attention_back(g, Q, K, V, allowed)",
+            "The last argument of `attention_back` is P, the weights, and not the mask.",
+        ),
+        edit(
+            _MASKED,
+            _MASKED + " @ V",
+            "That is Z, which `attention` returns. P is the softmax of the masked scores.",
+        ),
+        edit(
+            "X @ WQ, X @ WK, X @ WV",
+            "X @ WQ.T, X @ WK.T, X @ WV.T",
+            "WQ has the shape (c, d) here, so Q is X @ WQ, without a transpose.",
         ),
     ],
 )
@@ -1214,7 +1244,7 @@ WHOLE = (
     solution="""
         layer_norm_x = lambda g, z, s: (
             g - np.mean(g, axis=-1, keepdims=True) - z * np.mean(g * z, axis=-1, keepdims=True)) / s""",
-    explained="The first mean comes from the path through μ, and the second from the path through s. (x_j also moves s through μ. That contributes nothing, because all x_k − μ add up to 0.)",
+    explained="The first mean comes from the path through μ, and the second from the path through s. (x_j also moves s through μ. That contributes nothing, because all x_k − μ add up to 0.) Two sums test the rule without its derivation: if z does not change, neither does L, and L changes by about the sum of gradient times step. So along each row, the gradient adds up to 0 (a shift: all steps are equal), and the gradient times z adds up to nearly 0 (a stretch: each step is in proportion to z). The direct path alone, g/s, fails both tests.",
     why="With eps = 0 the rule removes the parts of g that would only shift or stretch the row, because neither changes z.",
     mistakes=[
         edit(
@@ -1388,6 +1418,13 @@ WHOLE = (
             _ALONG,
             _ALONG + " / s",
             "You divide the second mean by s twice: once is enough, outside the bracket.",
+        ),
+        edit(
+            "np.mean(g, axis=-1, keepdims=True)",
+            "np.sum(g, axis=-1, keepdims=True) / len(g)",
+            "np.mean(g * z, axis=-1, keepdims=True)",
+            "np.sum(g * z, axis=-1, keepdims=True) / len(g)",
+            "len(g) is the number of rows. The mean of a row divides by the number of its entries, n, which is g.shape[-1].",
         ),
         sign_lost(_norm),
         doubled(_norm, "Exactly double: is one of the paths counted twice?"),

@@ -90,6 +90,8 @@ cases(
         (lambda g, Q, K, V, P: _back(g, Q, K, V, P)[0], "one value"),
         edit("gP = g @ V.T", "P *= 1.0; P[0] = P[0] / 2\n    gP = g @ V.T", "array overwritten"),
         edit("gS = P * (", "P *= (", "gQ = gS", "gS = P\n    gQ = gS", "array overwritten"),
+        edit("gS @ K" + _ROOT, "gS @ K / np.sqrt(K.size(-1))", "attribute called"),
+        edit("gS @ K" + _ROOT, "gS @ K / K.shape(-1) ** 0.5", "attribute called"),
     ],
     accepted=[
         """
