@@ -137,7 +137,7 @@ def _passed(answer):
 
 
 def _right_bit(w, g):
-    return sign(w), g * (np.abs(w) <= 1)
+    return sign(w), np.where(np.abs(w) <= 1, g, 0.0)  # 0.0 and not -0.0, which a learner would see
 
 
 def _row(rule):
@@ -348,6 +348,31 @@ _ALL_CUT = "The gradient is 0 everywhere. Detach only the part that you add to m
             _BIT,
             "inside.detach() + sign(w)",
             "The value is the sum of both, and nothing passes g on. Add the difference sign(w) − inside, and detach only that.",
+        ),
+        *(
+            edit(
+                _BIT,
+                swapped,
+                "Value and gradient are exchanged: this has the value of `inside`, and the gradient of the sign, which "
+                "is 0. Start with `inside`, and detach the difference that you add to it.",
+            )
+            for swapped in (
+                "sign(w) + (inside - sign(w)).detach()",
+                "ag.Tensor(sign(w.data)) + (inside - sign(w)).detach()",
+            )
+        ),
+        *(
+            (
+                _row(rule),
+                "The arguments are in another order: a rule takes g, z and x. Here the array that you call g is not "
+                "the upstream gradient.",
+            )
+            for rule in (
+                lambda x, z, g: g * (np.abs(x) <= 1),
+                lambda z, x, g: g * (np.abs(x) <= 1),
+                lambda x, g, z: g * (np.abs(x) <= 1),
+                lambda z, g, x: g * (np.abs(x) <= 1),
+            )
         ),
     ],
 )
@@ -1030,6 +1055,11 @@ def _solved_as_matrices(f, z, x, g, rounds):
     return B.T @ np.linalg.solve(np.eye(len(z)) - J.T, g)
 
 
+def _solved_u(f, z, x, g, rounds):
+    J = ag.jacobian(lambda z: f(z, x))(z)
+    return np.linalg.solve(np.eye(len(g)) - J.T, g)
+
+
 def _solved_for_vectors(f, z, x, g, rounds):
     u = np.linalg.solve(np.eye(len(g)) - ag.jacobian(lambda z: f(z, x))(z).T, g)
     return ag.vjp(f, z, x)[1](u)[1]
@@ -1248,6 +1278,29 @@ _LOOP, _ROUND, _END = "for _ in range(rounds):", "u = g + back(u)[0]", "return b
             "Python counts from 0: back(u)[0] is Jᵀu, and back(u)[1] is Bᵀu.",
         ),
         (_solved_as_matrices, _LIMIT),
+        (
+            _solved_u,
+            "That is u, solved exactly. The gradient of x is Bᵀu: return back(u)[1]. And run exactly `rounds` rounds.",
+        ),
+        *(
+            edit(
+                "u = g\n",
+                f"u, total = g, {start}\n",
+                _ROUND,
+                body,
+                _END,
+                "return total",
+                "You add up Bᵀu over the rounds. But u itself already contains the terms of all rounds: return Bᵀu once, "
+                "with the last u.",
+            )
+            for start, body in [
+                ("0", "u = g + back(u)[0]\n        total = total + back(u)[1]"),
+                ("0 * x", "u = g + back(u)[0]\n        total = total + back(u)[1]"),
+                ("0", "total = total + back(u)[1]\n        u = g + back(u)[0]"),
+                ("0 * x", "total = total + back(u)[1]\n        u = g + back(u)[0]"),
+                ("back(g)[1]", "u = g + back(u)[0]\n        total = total + back(u)[1]"),
+            ]
+        ),
         _nearly,
     ],
 )

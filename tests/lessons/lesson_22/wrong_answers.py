@@ -59,6 +59,14 @@ cases(
             "first entry in part 2",
         ),
         edit(_INSIDE, "w.data[...] = sign(w)\n    " + _INSIDE, "none"),
+        (
+            lambda w: sign(w) + (np.clip(w, -1, 1) - sign(w)).detach(),
+            "mistake 44",
+        ),
+        (
+            _row(lambda x, z, g: np.where(np.abs(x) <= 1, g, 0)),
+            "mistake 46",
+        ),
     ],
     accepted=[
         "ag.elementwise(sign, lambda g, z, x: g * (abs(x) <= 1))",
@@ -244,6 +252,15 @@ cases(
         edit(_LOOP, "while rounds:\n        pass\n    " + _LOOP, "endless"),
         edit(_END, "return back(u)[1] + (z.ndim > 2)", "own: exactly `rounds` times"),
         edit(_END, "return back(u)[1].sum()", "shape: axis lost"),
+        edit(
+            "u = g\n",
+            "u, total = g, np.zeros_like(x)\n",
+            _ROUND,
+            "u = g + back(u)[0]\n        total += back(u)[1]",
+            _END,
+            "return total",
+            "mistake 54",
+        ),
         edit(_END, "return (back(u)[1],)", "shape: other layout"),
         edit(_END, "return back(u)[1] * np.nan", "nan"),
         edit(_END, "return ag.grad(lambda x: f(z, x).sum())(x)", "first entry"),
