@@ -1,4 +1,4 @@
-"""Draw the pictures of lesson 22: a weight of one bit, a closed path, and the two loops of a fixed point."""
+"""Draw the pictures of lesson 22: weights of one bit, a closed path, and the two loops of a fixed point."""
 
 import numpy as np
 
@@ -9,58 +9,75 @@ from ...drawing.axes import Axes, ticks
 from ...drawing.formatting import counted, number
 from ...drawing.picture import Picture, beside, svg
 
-HIGHEST = 1.1  # of w, which stays within 2·lr of 0 if it does not diverge
+HIGHEST, ALONE = 2.0, 0.5  # of several weights and of one: if |target| < 1, none goes farther
 FARTHEST = 1.5  # of the target
+DRAWN = 16  # lines at most, of n weights
 TURN = 2 * np.pi
+LAST = 4  # rounds of z that are not faint
+ROUNDS = 40  # on the scale of u
 
 
-def votes(w, target, lr):
-    """Draw the weight w at every step, and below it the bit q that replaces it in the network.
+def votes(w, target):
+    """Draw n weights at every step, and below them the mean of their bits, which are their signs.
 
-    The mean of q so far is drawn as well. `w` has shape (steps,). `target` is the number that the
-    mean of q should reach, and `lr` is the learning rate.
+    `w` has shape (steps, n), and `target` is the number that the mean of the bits should reach.
+    For one weight, the mean of its bits over the steps so far is drawn as well. Of more than
+    DRAWN weights, only DRAWN are drawn.
     """
-    steps, q = len(w), np.where(w >= 0, 1, -1)
-    mean = np.cumsum(q) / np.arange(1, steps + 1)
-    said = f"q is +1 in {np.sum(q > 0)} of {steps} steps: its mean is {number(round(mean[-1], 3))}"
-    above = Axes((58, 36, 418, 150), (0, steps), (-HIGHEST, HIGHEST))
-    above.frame(ticks(0, steps, 10), ticks(-HIGHEST, HIGHEST, 6), "", f"w, at lr = {number(lr)}")
-    above.line(range(steps), w, style.VALUE, 2)
-    gone = np.flatnonzero(np.abs(w) > HIGHEST)
-    if gone.size:
-        px, py = above.at(gone[0], np.sign(w[-1]) * HIGHEST)
-        above.words(
-            px + 6,
-            py + (16 if w[-1] > 0 else -6),
-            f"to {number(w[-1])}",
-            style.VALUE,
-            "start",
-            13,
-            halo=True,
-        )
+    steps, n = w.shape
+    q = np.where(w >= 0, 1, -1)
+    means = np.mean(q, axis=1)
+    late = means[steps // 2 :]
+    low, high = (number(round(float(end), 3)) for end in (np.min(late), np.max(late)))
+    over_time = np.cumsum(means) / np.arange(1, steps + 1)
+    if n == 1:
+        said = f"q is +1 in {np.sum(q > 0)} of {steps} steps: its mean is {number(round(over_time[-1], 3))}"
+        name, most = "w", ALONE
+    else:
+        reached = low if low == high else f"{low} to {high}"
+        said = f"mean of {n} bits, in the last {len(late)} steps: {reached}"
+        name = f"the {n} weights" if n <= DRAWN else f"{DRAWN} of the {n} weights"
+        most = HIGHEST
+    lines = w[:, :: max(1, n // DRAWN)]
+    above = Axes((58, 36, 418, 180), (0, steps), (-most, most))
+    above.frame(ticks(0, steps, 10), ticks(-most, most, 4), "", name)
+    above.line([0, steps], [0, 0], style.INK, 1.4)
+    every = 1 if n < DRAWN else 3  # the steps of many weights are smooth: fewer points will do
+    for line in lines.T:
+        above.line(range(0, steps, every), line[::every], style.VALUE, 2 if n == 1 else 1.2)
+    last = w[-1, np.argmax(np.abs(w[-1]))]
+    if np.max(np.abs(w)) > most:
+        y = above.at(0, np.sign(last) * most)[1] + (5 if last > 0 else -6)
+        above.words(483, y, f"to {number(last)}", style.VALUE, "start", 13, halo=True)
 
-    below = Axes((58, 250, 418, 170), (0, steps), (-FARTHEST, FARTHEST))
+    below = Axes((58, 280, 418, 170), (0, steps), (-FARTHEST, FARTHEST))
     below.frame(ticks(0, steps, 10), ticks(-FARTHEST, FARTHEST, 6), "steps", said)
     below.line([0, steps], [target] * 2, style.INK, 1.4, "7 4")
     below.words(483, below.at(0, target)[1] + 5, "target", style.INK, "start", 13, halo=True)
-    for bit, fill in [(1, style.VALUE), (-1, style.PAPER)]:
+    hollow = (q[:, 0] < 0) & (n == 1)
+    for which, fill in [(~hollow, style.VALUE), (hollow, style.PAPER)]:
         squares = "".join(
-            "M{:.1f} {:.1f}h5v5h-5z".format(*np.subtract(below.at(k, bit), 2.5))
-            for k in np.flatnonzero(q == bit)
+            "M{:.1f} {:.1f}h5v5h-5z".format(*np.subtract(below.at(k, means[k]), 2.5))
+            for k in np.flatnonzero(which)
         )
         below.parts.append(
             f'<path d="{squares}" stroke="{style.VALUE}" stroke-width="1.6" fill="{fill}"/>'
         )
-    below.line(range(steps), mean, style.OTHER, 2.6)
-    below.words(476, 457, "mean of q so far", style.OTHER, "end", 13)
+    if n == 1:
+        below.line(range(steps), over_time, style.OTHER, 2.6)
+        below.words(476, 487, "mean of q so far", style.OTHER, "end", 13)
     if abs(target) > 1:
-        rests = f"w diverges: at the last of {steps} steps it is {number(w[-1])}"
-    elif min(w) == max(w):
-        rests = f"w stays at {number(w[0])}"
+        rests = f"w diverges: at the last of {steps} steps it is {number(last)}"
+        if n > 1:
+            rests = f"the weights diverge: at the last of {steps} steps one is {number(last)}"
+    elif n > 1:
+        rests = f"at the last step, the weights are between {number(np.min(w[-1]))} and {number(np.max(w[-1]))}"
+    elif np.min(w) == np.max(w):
+        rests = f"w stays at {number(w[0, 0])}"
     else:
-        rests = f"w stays between {number(min(w))} and {number(max(w))}"
-    text = "\n".join([f"target {number(target)}, lr = {number(lr)}: {said}", rests])
-    return Picture(svg("0 0 560 466", "".join(above.parts + below.parts), text), text)
+        rests = f"w stays between {number(np.min(w))} and {number(np.max(w))}"
+    text = "\n".join([f"target {number(target)}, {name}: {said}", rests])
+    return Picture(svg("0 0 560 496", "".join(above.parts + below.parts), text), text)
 
 
 def closed_path(loss, corners, parts):
@@ -179,6 +196,8 @@ def _arrows(plot, places, field, width):
 def cobweb(f, slope, z, rounds, start):
     """Draw a loop z ← f(z) between f and the diagonal, and beside it the backward loop u ← 1 + J·u.
 
+    The last four rounds of z are drawn in full colour, and the rounds before them are faint.
+
     Parameters
     ----------
     f, slope : callable
@@ -221,24 +240,27 @@ def cobweb(f, slope, z, rounds, start):
     corners = [(start, 0.0)]
     for one, other in zip(way, way[1:]):
         corners += [(one, other), (other, other)]
-    plot.line(*np.transpose(corners), style.VALUE, 1.8)
-    plot.key(172, 286, "z, round by round", style.VALUE, 1.8)  # below the least of f
+    old = max(0, len(corners) - 1 - 2 * LAST)
+    if old:
+        plot.line(*np.transpose(corners[: old + 1]), style.FAINT, 0.6)
+    plot.line(*np.transpose(corners[old:]), style.VALUE, 2)
+    plot.key(172, 286, "z, last 4 rounds", style.VALUE, 2)  # below the least of f
     plot.dot(z, z, style.INK, style.PAPER, size=6)
 
-    beside_it = Axes((44, 34, 284, 200), (0, max(30, rounds)), (-1.0, 3.0))
+    beside_it = Axes((44, 34, 284, 200), (0, max(ROUNDS, rounds)), (-1.0, 3.0))
     beside_it.frame(
-        ticks(0, 30, 6),
+        ticks(0, ROUNDS, 8),
         ticks(-1, 3, 8),
         "rounds (dashed black line: 1/(1 − J))",
         f"u, {after}: off by {number(back)}",
     )
-    beside_it.line([0, 30], [exact] * 2, style.INK, 1.4, "7 4")
+    beside_it.line([0, ROUNDS], [exact] * 2, style.INK, 1.4, "7 4")
     beside_it.line(
         range(rounds + 1), np.clip(sums, -99, 99), style.GRADIENT, 2, "5 3"
     )  # longer ones lose their dashes
     for k, u in enumerate(sums):
         if -1 <= u <= 3:
-            beside_it.dot(k, u, style.GRADIENT, size=3.5)
+            beside_it.dot(k, u, style.GRADIENT, size=3)
     text = "\n".join(
         [
             f"J = {number(J)}, and |J| is {'above' if abs(J) > 1 else 'below'} 1; the solution for u is {number(exact)}",

@@ -1,4 +1,4 @@
-"""Ask the questions of lesson 22: a one-bit weight, a closed path, the length at 0, and the gradient of a fixed point."""
+"""Ask the questions of lesson 22: one-bit weights, a closed path, the length at 0, and the gradient of a fixed point."""
 
 import numpy as np
 
@@ -80,7 +80,8 @@ card(
     [
         "sign has derivative 0, so a weight of which only the sign is used never trains. A straight-through "
         "estimator passes on g as if there were no sign.",
-        "g is the exact derivative with respect to the bit. The weight is a memory of every g, and its sign is the vote.",
+        "g is the exact derivative with respect to the bit. The weight is a memory of every g. In a sum of many bits, one flip "
+        "is a small change, so g predicts its effect well.",
         "Around a closed path a gradient adds up to 0. If the sum is not 0, as often with straight-through or detach, the "
         "field is not a gradient.",
         "A rule need not be a derivative. It must be linear in g, fit the shape of x, not write into its arguments, "
@@ -463,7 +464,7 @@ _HALF = "Evaluate the field at the *middle* of each part, (k + 0.5) parts from t
 @exercise(
     "22.round_trip",
     minutes=3,
-    difficulty="easy",
+    difficulty="optional",
     importance=1,
     question="""
         Compute this sum for any closed path. `field(w)` is a vector at the point w, such as g. The loop goes through the legs, from

@@ -9,25 +9,54 @@ import autograd_lib as ag
 from autograd_course.lessons.lesson_22 import drawings as drawn
 
 
+def squares(html):
+    """Return the paths of the filled and of the hollow squares."""
+    return re.findall(r'<path d="((?:M[\d. ]+h5v5h-5z)*)"', html)
+
+
 def test_the_votes_are_counted_and_their_mean_is_drawn():
-    picture = drawn.votes(np.array([0.0, -0.07, 0.06, 0.02]), 0.3, 0.1)
+    picture = drawn.votes(np.array([[0.0], [-0.07], [0.06], [0.02]]), 0.3)
     assert "q is +1 in 3 of 4 steps: its mean is 0.5" in picture.text
     assert "w stays between −0.07 and 0.06" in picture.text
-    filled, hollow = re.findall(r'<path d="((?:M[\d. ]+h5v5h-5z)*)"', picture.html)
-    assert (filled.count("M"), hollow.count("M")) == (3, 1)
+    assert [path.count("M") for path in squares(picture.html)] == [3, 1]
+    assert "mean of q so far" in picture.html
+
+
+def test_the_bits_of_many_weights_are_averaged_at_each_step():
+    """Catch a mean over time in place of the mean over the weights."""
+    w = np.array([[-0.5, -0.1, 0.3, 0.7], [-0.4, 0.0, 0.4, 0.8], [-0.4, -0.1, 0.3, 0.7]])
+    for ws, reached in [(w, "0 to 0.5"), (w[:2], "0.5")]:
+        picture = drawn.votes(ws, 0.3)
+        assert re.search(rf"mean of 4 bits, in the last \d steps: {reached}\n", picture.text)
+    picture = drawn.votes(w, 0.3)
+    filled, hollow = squares(picture.html)
+    heights = [float(y) for y in re.findall(r"M[\d.]+ ([\d.]+)h", filled)]
+    assert not hollow and heights[0] == heights[2] and "so far" not in picture.html
+    assert heights[0] - heights[1] == pytest.approx(0.5 * 170 / 3, abs=0.1)
+    assert "at the last step, the weights are between −0.4 and 0.7" in picture.text
+
+
+@pytest.mark.parametrize("n, lines", [(1, 1), (16, 16), (256, 16)])
+def test_at_most_16_weights_are_drawn(n, lines):
+    html = drawn.votes(np.linspace(-1, 1, n) + np.zeros((100, 1)), 0.3).html
+    assert html.count('fill="none" stroke="var(--value') == lines
+    assert ("16 of the 256 weights" in html) == (n == 256)
 
 
 @pytest.mark.parametrize(
-    "w, said", [(np.linspace(0, 2, 5), "to 2<"), (np.linspace(0, -9, 5), "to −9<")]
+    "w, said", [(np.linspace(0, 3, 5), "to 3<"), (np.linspace(0, -9, 5), "to −9<")]
 )
 def test_a_weight_that_leaves_says_where_to(w, said):
     """Catch "w stays between 0 and 0.99" for a weight that is still in the picture but on its
     way out.
     """
     for target, ws in [(1.2, w), (-1.1, w / 10)]:
-        picture = drawn.votes(ws, target, 0.1)
+        picture = drawn.votes(ws[:, None], target)
         assert "w diverges: at the last of 5 steps it is" in picture.text
         assert (said in picture.html) == (ws is w)
+        both = drawn.votes(np.stack([ws, ws / 2], axis=1), target)
+        assert "the weights diverge: at the last of 5 steps one is" in both.text
+        assert (said in both.html) == (ws is w)
 
 
 PATH = np.array([[-1.0, 1.0], [1.0, 1.0], [1.0, 2.0], [-1.0, 2.0]])
@@ -109,14 +138,27 @@ def test_the_slope_at_the_fixed_point_is_shown():
 
 
 def test_every_round_adds_to_both_pictures():
-    lines = [re.findall(r'points="([^"]+)"', loops(-0.5, k).html) for k in (1, 2, 5)]
-    assert [way.count(",") for _, _, way, *_ in lines] == [3, 5, 11]
-    assert [sums.count(",") for *_, sums in lines] == [2, 3, 6]
+    lines = [re.findall(r'points="([^"]+)"', loops(-0.5, k).html) for k in (1, 2, 4)]
+    assert [way.count(",") for _, _, way, *_ in lines] == [3, 5, 9]
+    assert [sums.count(",") for *_, sums in lines] == [2, 3, 5]
+
+
+def test_only_the_last_four_rounds_are_not_faint():
+    for rounds in (5, 9):
+        _, _, old, new, *_ = re.findall(
+            r'points="([^"]+)" fill="none" stroke="var\(--(\w+)', loops(-0.9, rounds).html
+        )
+        assert (old[1], new[1]) == ("faint", "value")
+        assert new[0].count(",") == 1 + 2 * 4 and old[0].count(",") == 2 * rounds - 7
+        assert old[0].split()[-1] == new[0].split()[0]
+
+
+def test_the_circles_count_the_sums_of_the_backward_loop():
     assert [loops(-0.5, k).html.count("<circle") for k in (0, 3)] == [2, 5]
 
 
 def test_the_texts_name_one_round_and_a_weight_that_does_not_move():
     assert loops(0.5, 1).text.count("after 1 round:") == 2 and "1 rounds" not in loops(0.5, 1).html
     assert loops(0.5, 0).text.count("after 0 rounds:") == 2
-    still = drawn.votes(np.zeros(4), 1.0, 0.5)
+    still = drawn.votes(np.zeros((4, 1)), 1.0)
     assert still.text.endswith("w stays at 0")
