@@ -101,13 +101,14 @@ def cost(widths, marks):
 def moments(n, marks):
     """Return a list of the moments of a pass through a chain of n steps, with checkpoints at `marks`.
 
-    Each moment is (action, step, values held of the current segment, checkpoints set so far), where
-    the action is "forward", "again" for a recomputed step, or "back". Without checkpoints, all
-    values of the chain are held. With checkpoints, the backward pass holds one segment at a time.
+    Each moment is (action, step, values held besides the checkpoints, checkpoints set so far),
+    where the action is "forward", "again" for a recomputed step, or "back". Without checkpoints,
+    all values of the chain are held, and the input is one of them. With checkpoints, the backward
+    pass holds one segment at a time. The end of a segment is held twice if it is also a checkpoint.
     """
     if not marks:
-        return [("forward", j, range(1, j + 1), []) for j in range(1, n + 1)] + [
-            ("back", j, range(1, n + 1), []) for j in range(n, 0, -1)
+        return [("forward", j, range(j + 1), []) for j in range(1, n + 1)] + [
+            ("back", j, range(n + 1), []) for j in range(n, 0, -1)
         ]
     found = [("forward", j, range(j, j + 1), [p for p in marks if p < j]) for j in range(1, n + 1)]
     for p, q in reversed([*pairwise([*marks, n])]):
@@ -119,50 +120,56 @@ def moments(n, marks):
 def walked(n, k, moment):
     """Draw a chain of n steps with k checkpoints at one moment of its pass.
 
-    Below the chain, the number of arrays held at each moment so far is plotted. With k = 0 there
-    are no checkpoints. A checkpoint that is not set yet has a hollow flag. `moment` is from 0 to
-    3n − 1. If the pass has fewer moments, later moments show its last state.
+    The upper row holds the checkpoints and the lower row everything else, so a value that is held
+    twice is drawn twice, and the filled cells are as many as the arrays held. Below the chain, the
+    number of arrays held at each moment so far is plotted. With k = 0 there are no checkpoints. A
+    checkpoint that is not set yet has a hollow flag. `moment` is from 0 to 3n − 1. If the pass has
+    fewer moments, later moments show its last state.
     """
     marks = evenly(n, k) if k else []
     every = moments(n, marks)
-    done, at, held, kept = every[min(moment, len(every) - 1)]
+    last = len(every) - 1
+    done, at, held, kept = every[min(moment, last)]
     amounts = [len(segment) + len(set_) for _, _, segment, set_ in every]
     past = amounts[: moment + 1]
-    plot = Axes((44, 176, 450, 110), (0, 3 * n - 1), (0, n + 2))
-    wide = 450 / (n + 1)
+    left, width = 72, 422
+    plot = Axes((left, 186, width, 110), (0, 3 * n - 1), (0, n + 2))
+    wide = width / (n + 1)
     for j in range(n + 1):
-        px, mark, value = 44 + j * wide, j in kept, j in held
-        look = (
-            "value"
-            if mark or value
-            else "pale"
-            if done == "forward" and j > at or not marks
-            else "ghost"
-        )
-        plot.parts.append(cell(px, 46, wide, 44, str(j), look))
+        px = left + j * wide
         if j in marks:
-            plot.parts.append(_flag(px + wide / 2, 44, 44, style.INK if mark else style.PAPER))
-    px = 44 + (at + 0.5) * wide
-    if done == "back":
+            look = "value" if j in kept else "pale"
+            plot.parts.append(cell(px, 46, wide, 30, str(j), look))
+            ink = style.INK if j in kept else style.PAPER
+            plot.parts.append(_flag(px + wide / 2, 44, 44, ink))
+        comes = done == "forward" and j > at or not marks
+        look = "value" if j in held else "pale" if comes else "ghost"
+        plot.parts.append(cell(px, 84, wide, 30, str(j), look))
+    plot.words(left - 8, 66, "marks", style.FAINT, "end", 13)
+    plot.words(left - 8, 104, "rest", style.FAINT, "end", 13)
+    px = left + (at + 0.5) * wide
+    if moment > last:
+        plot.words(left, 135, f"done at moment {last}", style.INK, "start", 13)
+    elif done == "back":
         plot.parts.append(
-            f'<path d="M{px:.1f} 106H{px - wide:.1f}m7 -5l-7 5l7 5" fill="none" '
+            f'<path d="M{px:.1f} 130H{px - wide:.1f}m7 -5l-7 5l7 5" fill="none" '
             f'stroke="{style.GRADIENT}" '
             'stroke-width="2.5" stroke-dasharray="5 2"/>'
         )
-        plot.words(px + 6, 111, "g", style.GRADIENT, "start", 14)
+        plot.words(px + 6, 135, "g", style.GRADIENT, "start", 14)
     else:
         plot.parts.append(
-            f'<path d="M{px - wide:.1f} 106H{px:.1f}m-7 -5l7 5l-7 5" fill="none" stroke="{style.INK}" '
+            f'<path d="M{px - wide:.1f} 130H{px:.1f}m-7 -5l7 5l-7 5" fill="none" stroke="{style.INK}" '
             f'stroke-width="2.5"/>'
         )
         plot.words(
-            px + 6, 111, {"forward": "forward", "again": "recompute"}[done], style.INK, "start", 13
+            px + 6, 135, {"forward": "forward", "again": "recompute"}[done], style.INK, "start", 13
         )
     plot.frame(
         [(m, str(m)) for m in range(0, 3 * n, n)],
         [(y, str(y)) for y in range(0, n + 3, 4)],
         "moment",
-        f"arrays held: now {amounts[len(past) - 1]}, at most so far {max(past)}",
+        f"arrays held: now {past[-1]}, at most so far {max(past)}",
     )
     plot.line(range(len(past)), past, style.VALUE, 2)
     plot.dot(len(past) - 1, past[-1], style.VALUE, style.VALUE)
@@ -171,6 +178,9 @@ def walked(n, k, moment):
         "again": f"recompute step {at}",
         "back": f"back through step {at}",
     }[done]
+    if moment > last:
+        doing = f"done at moment {last}"
+    twice = [str(p) for p in kept if p in held]
     text = "\n".join(
         [
             f"{doing}: {counted(past[-1], 'array')} held, at most {max(past)} so far",
@@ -183,10 +193,11 @@ def walked(n, k, moment):
             "held"
             + " beside them" * bool(kept)
             + ": "
-            + (f"{held[0]} to {held[-1]}" if len(held) > 1 else str(held[0])),
+            + (f"{held[0]} to {held[-1]}" if len(held) > 1 else str(held[0]))
+            + "".join(f"; {p} is held twice" for p in twice),
         ]
     )
-    return Picture(svg("0 0 560 326", "".join(plot.parts), text), text)
+    return Picture(svg("0 0 560 340", "".join(plot.parts), text), text)
 
 
 def _flag(px, high, low, fill=style.INK):
@@ -201,51 +212,88 @@ def _flag(px, high, low, fill=style.INK):
     )
 
 
-def marked(widths, marks):
+def marked(widths, marks, most=None):
     """Draw a chain of many values with a flag at each checkpoint, and below it the memory and time needed.
 
-    `widths` holds the width of each of the n + 1 values, drawn as its height. `marks` holds the
-    positions of the checkpoints, counted from 0. The checkpoints are black, the largest segment is
-    blue, and dropped values are grey.
+    Parameters
+    ----------
+    widths : list of int
+        The width of each of the n + 1 values, drawn as the height of its bar.
+    marks : list of int
+        The positions of the checkpoints, counted from 0.
+    most : int, optional
+        If given, the memory for 2 to `most` evenly spaced checkpoints is plotted, and a dot shows
+        the memory for the given number of checkpoints.
+
+    Notes
+    -----
+    The upper row is the chain: its checkpoints are black, and the dropped values are grey. The
+    lower row is the largest segment, in blue. Its end is drawn in both rows if it is a checkpoint,
+    because it is then held twice.
     """
     n, (kept, segment, (start, end)) = len(widths) - 1, cost(widths, marks)
-    most = max(widths)
-    chain = Axes((40, 40, 500, 96), (0, n + 1), (0, most))
-    low = chain.at(0, 0)[1]
+    total, everything = kept + segment, sum(widths)
+    rows = [Axes((88, top, 452, 48), (0, n + 1), (0, max(widths))) for top in (40, 98)]
+    chain, rerun = rows
     for j, w in enumerate(widths):
-        left, top = chain.at(j, w)
-        colour = style.INK if j in marks else style.VALUE if start < j <= end else style.GROUND
-        chain.parts.append(
-            f'<rect x="{left + 0.5:.1f}" y="{top:.1f}" width="{500 / (n + 1) - 1:.1f}" '
-            f'height="{low - top:.1f}" '
-            f'fill="{colour}"/>'
-        )
+        _column(chain, n, j, w, style.INK if j in marks else style.GROUND)
         if j in marks:
-            chain.parts.append(_flag(left + 250 / (n + 1), 39, top))
-    chain.words(40, low + 18, "input", style.FAINT, "start", 13)
-    chain.words(540, low + 18, f"after {n} steps", style.FAINT, "end", 13)
-    everything = sum(widths[1:])
+            left, top = chain.at(j, w)
+            chain.parts.append(_flag(left + 226 / (n + 1), 39, top))
+        if start < j <= end:
+            _column(rerun, n, j, w, style.VALUE)
+    rerun.parts.append(f'<path d="M88 146.5H540" stroke="{style.LINE}" stroke-width="1"/>')
+    chain.words(4, 70, "marks", anchor="start", size=13)
+    rerun.words(4, 128, "segment", anchor="start", size=13)
+    rerun.words(88, 164, "input", style.FAINT, "start", 13)
+    rerun.words(540, 164, f"after {n} steps", style.FAINT, "end", 13)
     bars = Axes((226, 188, 160, 60), (0, everything), (0, 1))
     _bar(
         bars,
-        180,
+        178,
         26,
         [(kept, style.INK), (segment, style.VALUE)],
         "held at most",
-        f"{kept} + {segment} = {kept + segment}",
+        f"{kept} + {segment} = {total}",
     )
-    _bar(bars, 214, 26, [(everything, style.GROUND)], "steps run again", f"{n} of {n}")
-    _bar(bars, 248, 26, [(everything, style.PAPER)], "a plain tape holds", str(everything))
-    text = "\n".join(
-        [
-            f"{counted(len(marks), 'mark')}: held at most {kept} + {segment} = {kept + segment}, where a "
-            f"plain tape holds {everything}",
-            f"the marks hold {kept}",
-            f"the heaviest segment holds {segment}: from step {start + 1} to step {end}",
-            f"run again: {n} steps, each once",
-        ]
+    _bar(bars, 210, 26, [(everything, style.PAPER)], "a plain tape holds", str(everything))
+    bars.words(216, 260, "steps run again", anchor="end", size=13)
+    bars.words(226, 260, f"{n} of {n}", anchor="start", size=13)
+    lines = [
+        f"{counted(len(marks), 'mark')}: held at most {kept} + {segment} = {total}, where a "
+        f"plain tape holds {everything}",
+        f"the marks hold {kept}",
+        f"the heaviest segment holds {segment}: from step {start + 1} to step {end}",
+        *[f"value {end} is held twice: as a mark, and at the end of the segment"] * (end in marks),
+        f"run again: {n} steps, each once",
+    ]
+    high, parts = 274, [part for axes in (*rows, bars) for part in axes.parts]
+    if most:
+        high, totals = 454, {k: sum(cost(widths, evenly(n, k))[:2]) for k in range(2, most + 1)}
+        top = 20 * -(-max(totals.values()) // 20)
+        curve = Axes((88, 310, 452, 96), (0, most), (0, top))
+        curve.frame(
+            ticks(0, most, 5), ticks(0, top, 3), "marks", "held at most, for each number of marks"
+        )
+        curve.line(totals, totals.values(), style.VALUE, 2)
+        curve.dot(len(marks), total, style.VALUE, style.VALUE)
+        parts += curve.parts
+        least = min(totals, key=totals.get)
+        lines.append(
+            f"a curve: from {totals[2]} with 2 marks down to {totals[least]} with {least}, and up to "
+            f"{totals[most]} with {most}; a dot at {counted(len(marks), 'mark')} and {total}"
+        )
+    text = "\n".join(lines)
+    return Picture(svg(f"0 0 560 {high}", "".join(parts), text), text)
+
+
+def _column(axes, n, j, height, colour):
+    """Add the bar of value j to `axes`, which show the n + 1 values of a chain."""
+    (left, top), low = axes.at(j, height), axes.at(0, 0)[1]
+    axes.parts.append(
+        f'<rect x="{left + 0.5:.1f}" y="{top:.1f}" width="{axes.box[2] / (n + 1) - 1:.1f}" '
+        f'height="{low - top:.1f}" fill="{colour}"/>'
     )
-    return Picture(svg("0 0 560 286", "".join([*chain.parts, *bars.parts]), text), text)
 
 
 # --- Layers -----------------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def test_the_steps_are_those_of_a_real_pass(n, k):
         range(1, n + 1)
     ) * bool(k)
     most = max(len(segment) + len(kept) for _, _, segment, kept in every)
-    assert most == (sum(drawn.cost([1] * (n + 1), marks)[:2]) if k else n)
+    assert most == (sum(drawn.cost([1] * (n + 1), marks)[:2]) if k else n + 1)
 
 
 @pytest.mark.parametrize("k", [2, 5, 10, 25])
@@ -89,18 +89,96 @@ def test_cost_names_the_heaviest_stretch():
 
 def test_the_words_of_each_step():
     assert drawn.walked(12, 0, 11).text.splitlines() == [
-        "forward, step 12: 12 arrays held, at most 12 so far",
+        "forward, step 12: 13 arrays held, at most 13 so far",
         "no marks",
-        "held: 1 to 12",
+        "held: 0 to 12",
     ]
     assert drawn.walked(12, 3, 20).text.splitlines() == [
         "recompute step 5: 4 arrays held, at most 7 so far",
         "marks at 0, 4, 8",
         "held beside them: 5",
     ]
-    assert drawn.walked(12, 0, 35).text.startswith("back through step 1:"), (
-        "still where nothing is left to do"
+    assert drawn.walked(12, 3, 31).text.splitlines()[2] == (
+        "held beside them: 1 to 4; 4 is held twice"
     )
+    assert drawn.walked(12, 0, 23).text.startswith("back through step 1:")
+    for moment in (24, 35):  # nothing is left to do
+        assert drawn.walked(12, 0, moment).text.startswith("done at moment 23: 13 arrays held")
+        assert ">done at moment 23<" in drawn.walked(12, 0, moment).html
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 3, 4, 6, 12])
+def test_the_filled_cells_are_as_many_as_the_arrays_held(k):
+    """At every position of the sliders, also where a value is held twice."""
+    for moment in range(36):
+        picture = drawn.walked(12, k, moment)
+        filled = [
+            int(text)
+            for text in re.findall(
+                rf'<rect [^>]*fill="{re.escape(style.VALUE_GROUND)}"[^>]*/><text [^>]*>(\d+)<',
+                picture.html,
+            )
+        ]
+        now, most = map(int, re.search(r"now (\d+), at most so far (\d+)", picture.html).groups())
+        assert len(filled) == now <= most
+        assert picture.text.startswith(re.match(r"[^:]*", picture.text)[0] + f": {now} array")
+        twice = sorted(value for value in set(filled) if filled.count(value) == 2)
+        assert twice == [int(p) for p in re.findall(r"(\d+) is held twice", picture.text)]
+        assert len(filled) == len(set(filled)) + len(twice)
+
+
+WIDE = [1] * 51 + [4] * 50
+UNEVEN = [drawn.evenly(50, i) + drawn.evenly(50, j, 50) for i in range(1, 13) for j in range(1, 13)]
+
+
+@pytest.mark.parametrize(
+    "widths, every",
+    [
+        ([1] * 101, [drawn.evenly(100, k) for k in range(1, 51)]),
+        (WIDE, UNEVEN),
+    ],
+    ids=["equal", "uneven"],
+)
+def test_the_coloured_bars_are_as_many_as_the_arrays_held(widths, every):
+    """The heights of the black and the blue bars add up to the two printed terms."""
+    for marks in every:
+        picture = drawn.marked(widths, marks)
+        unit = 48 / max(widths)
+        heights = {
+            colour: sum(
+                round(float(high) / unit)
+                for high in re.findall(
+                    rf'<rect [^>]*height="([\d.]+)" fill="{re.escape(colour)}"/>', picture.html
+                )
+            )
+            for colour in (style.INK, style.VALUE)
+        }
+        kept, segment, total, plain = map(
+            int, re.search(r"most (\d+) \+ (\d+) = (\d+), .* (\d+)", picture.text).groups()
+        )
+        assert heights == {style.INK: kept, style.VALUE: segment}
+        assert f">{kept} + {segment} = {total}<" in picture.html
+        assert total == kept + segment and plain == sum(widths)
+        end = int(re.search(r"to step (\d+)", picture.text)[1])
+        assert (f"value {end} is held twice" in picture.text) == (end in marks)
+
+
+def test_the_dot_is_on_the_curve_at_the_printed_number():
+    for k in range(2, 51):
+        picture = drawn.marked([1] * 101, drawn.evenly(100, k), 50)
+        assert drawn.marked([1] * 101, drawn.evenly(100, k)).html.count("<polyline") == 0
+        points = re.search(r'points="([^"]*)"', picture.html)[1].split()
+        (x, y), *_ = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', picture.html)
+        assert points[k - 2] == f"{x},{y}" and len(points) == 49
+        total = int(re.search(r"= (\d+)", picture.text)[1])
+        assert np.isclose(float(y), 406 - 96 * total / 60, atol=0.06)
+        assert total == k + -(-100 // k)
+        lowest = max(range(49), key=lambda i: float(points[i].split(",")[1])) + 2
+        assert lowest == 10
+        assert picture.text.endswith(
+            "from 52 with 2 marks down to 20 with 10, and up to 52 with 50; "
+            f"a dot at {k} marks and {total}"
+        )
 
 
 def test_planned_marks_are_hollow_flags():
@@ -131,9 +209,10 @@ def test_marked_flags_and_words():
     picture = drawn.marked([1] * 101, drawn.evenly(100, 10))
     assert picture.html.count("l9 5l-9 5") == 10
     assert picture.text.splitlines() == [
-        "10 marks: held at most 10 + 10 = 20, where a plain tape holds 100",
+        "10 marks: held at most 10 + 10 = 20, where a plain tape holds 101",
         "the marks hold 10",
         "the heaviest segment holds 10: from step 1 to step 10",
+        "value 10 is held twice: as a mark, and at the end of the segment",
         "run again: 100 steps, each once",
     ]
     picture = drawn.marked([1] * 101, [0])
