@@ -90,10 +90,11 @@ card(
     "17",
     [
         "A training step holds the activations for the backward pass. They grow with the batch; the parameters do not.",
-        "A rule reads x, y, z or nothing. Our tape keeps all of them, each array once. It could keep less.",
-        "One op for a whole formula holds one result. Its rule recomputes the rest.",
+        "A rule reads x, y, z or nothing. Our tape keeps all of them, each array once. One op for a whole formula keeps only its "
+        "result, because its rule recomputes the rest.",
         "With k evenly spaced marks on n steps, about k + n/k arrays are held, the fewest near k = √n. The cost is one more forward pass.",
         "Rules of thumb: make all segments about equally heavy, and set marks where the arrays are small.",
+        "Nested by halves: about log₂ n marks, and about ½ log₂ n more forward passes.",
         "The second run must use the same masks and the same weights as the first.",
     ],
 )
@@ -260,6 +261,14 @@ def golf(answer):
             f"The value and the gradient are right, but {held:.0f} arrays are held: the result of every op "
             "that you call, and every array that you keep yourself. Write silu as a single op, which "
             "computes σ again in its rule.",
+        )
+    if answer(ag.Tensor(xs[0], requires_grad=True)).recompute:
+        raise Wrong(
+            f"the op of silu(x) for x = {brief(xs[0])}",
+            "one that ag.checkpoint made",
+            "your own op",
+            "The gradient is right, and one array is held. But ag.checkpoint did the work. Write the rule yourself, and make "
+            "the op with ag.elementwise(function, rule).",
         )
     x, v = xs[0], np.array([1.0, -0.5, 2.0, 0.3])
     expect(
@@ -484,6 +493,14 @@ _ONES = (
     "This segment begins with ones, but the gradient at its end is g. Pass g to backward, and set the next g inside the loop "
     "over the marks."
 )
+_SHORT = (
+    "One step is missing in each segment. The mark is the array before step i, so step i is the first step to run again: "
+    "min(every, n - i) steps, or range(i, min(i + every, n))."
+)
+_FORWARD = (
+    "You propagate g back through the first step of the segment first, although it needs the gradient from the later steps. "
+    "Run the whole segment again, z = step(z). Then call z.backward(g) once, after the inner loop."
+)
 _SHAPED = "The gradient of a result has the shape of the result: np.ones(s.shape) at the end, then the unchanged g in z.backward(g)."
 
 
@@ -691,6 +708,22 @@ _SHAPED = "The gradient of a result has the shape of the result: np.ones(s.shape
             "ag.Tensor(s.data, requires_grad=True)",
             "s is the end of the chain. Each segment begins at its own mark.",
         ),
+        edit(
+            "min(every, n - i)",
+            "min(every, n - i) - 1",
+            _SHORT,
+        ),
+        edit(
+            "        z = step(z)\n        z.backward(g)\n        g = start.grad",
+            "        z = step(start)\n            z.backward(g)\n            g = start.grad\n"
+            "            start = ag.Tensor(z.data, requires_grad=True)",
+            _FORWARD,
+        ),
+        edit(
+            "        z = step(z)\n        z.backward(g)\n        g = start.grad",
+            "        z = step(start)\n            z.backward(g)\n            g = start.grad",
+            _FORWARD,
+        ),
     ],
 )
 def by_hand(answer):
@@ -703,7 +736,7 @@ def by_hand(answer):
 
     examples = [
         (mixing, rng.normal(size=shape).round(2), n, every)
-        for shape, n, every in [((3,), 6, 2), ((2, 3), 7, 3), ((3,), 40, 1)]
+        for shape, n, every in [((3,), 6, 3), ((2, 3), 7, 3), ((3,), 40, 1)]
     ]
     for given in examples:
         expect_call(
@@ -791,8 +824,13 @@ def _chain(by_halves):
 
 _BUILT = "by_halves builds a function, so it does not know s. Return lambda s: …, and for n = 1 return step itself."
 _CHECKPOINT = "ag.checkpoint takes a function, and returns a function: ag.checkpoint(half)(s)."
+_PYTORCH = "use_reentrant is an argument in PyTorch. Here ag.checkpoint takes only the function: ag.checkpoint(half)(s)."
 _MISSING = "A half is missing: the second half takes the result of the first."
 _NOTHING = "All steps are recorded. Wrap one of the two halves: ag.checkpoint(half)."
+_EACH = (
+    "Every result is still held: a checkpoint around a single step keeps the step's input and result. Wrap one of the two "
+    "halves: ag.checkpoint(half)."
+)
 _OUTSIDE = "One half is recorded step by step. Make this half with by_halves too, so that it forgets half of its own steps."
 _INSIDE = (
     "The backward pass runs the wrapped half again and then holds all of its steps. Make this half with by_halves too, "
@@ -821,7 +859,8 @@ _SINGLE = (
         **Nested checkpoints.** Write `by_halves(step, n)` for n = 1, 2, 4, 8 and so on. It returns a *function* of s that runs n
         steps, as `repeat(step, n)` does. Build this function from two halves, which are made by `by_halves` as well.
         Wrap one of the two halves in `ag.checkpoint`. Which one? (A plain tape of 256 steps holds 256 arrays. Yours should hold
-        at most about 25, and run 5 · 256 steps in all. The check measures both.)""",
+        at most about 25, and run 5 · 256 steps in all. The check measures both. After the forward pass, 9 are held: one mark
+        for each level of halving, and the result.)""",
     stub="""
         def by_halves(step, n):                         # n: 1, 2, 4, 8, …
             ...                                         # yours: return a function of s""",
@@ -893,6 +932,13 @@ _SINGLE = (
             "half(s) + ag.checkpoint(half)(s)",
             "You add the results of the two halves. Instead, the second half takes the result of the first.",
         ),
+        edit(
+            "half = by_halves(step, n // 2)\n    return lambda s: half(ag.checkpoint(half)(s))",
+            "return repeat(ag.checkpoint(step), n)",
+            _EACH,
+        ),
+        edit("ag.checkpoint(half)(s)", "ag.checkpoint(half, use_reentrant=False)(s)", _PYTORCH),
+        edit("ag.checkpoint(half)(s)", "ag.checkpoint(half, s, use_reentrant=False)", _PYTORCH),
     ],
 )
 def by_halves(answer):
@@ -943,7 +989,7 @@ def by_halves(answer):
             tried,
             got,
             shown,
-            _NOTHING
+            (_NOTHING if run == 1 else _EACH)
             if held > 0.9 * n
             else _OUTSIDE
             if held > 0.4 * n

@@ -96,7 +96,9 @@ cases(
             _row(lambda g, z, x: g * np.exp(x) * (1 + x + np.exp(x)) / (1 + np.exp(x)) ** 2),
             "own: overflows",
         ),
-        (ag.checkpoint(lambda x: x / (1 + ag.exp(-x))), "own: overflows"),
+        (ag.checkpoint(lambda x: x * ag.sigmoid(x)), "own: ag.checkpoint did the work"),
+        (lambda x: ag.checkpoint(_silu)(x), "own: ag.checkpoint did the work"),
+        (ag.checkpoint(lambda x: x / (1 + ag.exp(-x))), "own: ag.checkpoint did the work"),
         (_row(_right_rule, lambda x: np.abs(x) * ag.sigmoid(np.abs(x))), "own: a different value"),
         (
             ag.linear(lambda x: x * ag.sigmoid(x), _right_rule, name="silu"),
@@ -129,11 +131,6 @@ cases(
         (3.0, "not a function"),
     ],
     accepted=[
-        "ag.checkpoint(lambda x: x * ag.sigmoid(x))",
-        """
-        def again(x):
-            return x * ag.sigmoid(x)
-        silu = ag.checkpoint(again)""",
         """
         sigma = lambda x: 1 / (1 + np.exp(-np.clip(x, -500, 500)))
         silu = ag.elementwise(lambda x: x * sigma(x), lambda g, z, x: g * (sigma(x) + z * (1 - sigma(x))))""",
@@ -240,6 +237,23 @@ cases(
             "mistake 2",
         ),
         (_by_checkpoint, "own: ag.checkpoint did the work"),
+        edit(
+            "for _ in range(min(every, n - i))",
+            "for j in range(i + 1, min(i + every, n))",
+            "mistake 35",
+        ),
+        edit(
+            "        z = step(z)\n        z.backward(g)\n        g = start.grad",
+            "        out = step(z)\n            out.backward(g)\n            g = z.grad\n"
+            "            z = ag.Tensor(out.data, requires_grad=True)",
+            "mistake 36",
+        ),
+        edit(
+            "        z = step(z)\n        z.backward(g)\n        g = start.grad",
+            "        out = step(z)\n            out.backward(g)\n            g = z.grad\n"
+            "            z = out",
+            "mistake 14",
+        ),
         (lambda step, x, n, every: _plain(step, x, n), "own: more is held"),
         (lambda step, x, n, every: _plain(step, x, n // every * every), "first entry"),
     ],
@@ -338,7 +352,7 @@ cases(
             "by_halves(ag.checkpoint(step), n // 2)",
             HALVES,
             "half(half(s))",
-            "mistake 1",
+            "mistake 17",
         ),
         edit("lambda s: half(ag.checkpoint(half)(s))", "half(ag.checkpoint(half))", "mistake 7"),
         edit("return step", "return step(0.5)", "mistake 7"),
@@ -350,6 +364,13 @@ cases(
         edit("return lambda s", "lambda s", "nothing"),
         edit("        return step\n    half", "        return\n    half", "nothing"),
         edit("by_halves(step, n // 2)", "by_halves(n // 2, step)", "error: function as value"),
+        edit(
+            f"return lambda s: {HALVES}",
+            "def chain(s):\n        for _ in range(n):\n            s = ag.checkpoint(step)(s)\n"
+            "        return s\n    return chain",
+            "mistake 17",
+        ),
+        edit("ag.checkpoint(half)(s)", "ag.checkpoint(half, s, use_reentrant=True)", "mistake 18"),
         (lambda step, n: 3, "mistake 7"),
         (5, "not a function"),
     ],
