@@ -627,18 +627,52 @@ def _together(tried, came):
         _order(came),
     )
     if shown != called:
+        twice = sorted(called) == sorted(shown) == [*range(len(called))] and (
+            "The images are reordered twice, and the labels once."
+            if shown == [called[row] for row in called]
+            else "The labels are reordered twice, and the images once."
+            if called == [shown[row] for row in shown]
+            else ""
+        )
         raise Wrong(
             tried,
             f"images of {brief(shown)} with labels {brief(called)}",
             "the same numbers in both",
-            "An image and its label must stay together. How often do you shuffle, and which arrays use the result?",
+            f"{twice} Either reorder both arrays and then cut them into pieces, or use pieces of the order as row numbers."
+            if twice
+            else "An image and its label must stay together. How often do you shuffle, and which arrays use the result?",
         )
 
 
-def _name_shuffle(error):
-    """Give a TypeError about None a hint about rng.shuffle."""
+def _add_hint(error):
+    """Add a hint to an error that comes from rng.shuffle or from an array of pairs."""
     if "'NoneType'" in str(error):
         error.hint = "rng.shuffle(order) changes order and returns None. rng.permutation returns the new order."
+    if "inhomogeneous" in str(error):
+        error.hint = (
+            "NumPy cannot put pairs (image, label) into one array, because an image and a label have different shapes. "
+            "Shuffle row numbers, and yield the pair (images[rows], labels[rows])."
+        )
+
+
+def _shape(part):
+    """Return the shape of a part of a batch, or () if its entries have different shapes."""
+    try:
+        return np.shape(part)
+    except ValueError:
+        return ()
+
+
+def _are_pairs(batch):
+    """Return True if `batch` is a list of pairs (image, label)."""
+    return (
+        isinstance(batch, (tuple, list))
+        and len(batch) > 0
+        and all(
+            isinstance(one, (tuple, list)) and [len(_shape(part)) for part in one] == [1, 0]
+            for one in batch
+        )
+    )
 
 
 def _order(came):
@@ -658,8 +692,8 @@ def _one_epoch(answer, count, size, rng):
     x, y = images.copy(), labels.copy()
     try:
         came = answer(x, y, size, rng)
-    except TypeError as error:
-        _name_shuffle(error)
+    except (TypeError, ValueError) as error:
+        _add_hint(error)
         raise
     if came is None and is_stub(answer):
         raise NotYet
@@ -687,8 +721,8 @@ def _one_epoch(answer, count, size, rng):
             "all rows, the same for both arrays."
         )
         raise
-    except TypeError as error:
-        _name_shuffle(error)
+    except (TypeError, ValueError) as error:
+        _add_hint(error)
         raise
     if len(came) == 10 * count:
         raise Wrong(
@@ -705,7 +739,14 @@ def _one_epoch(answer, count, size, rng):
             "No batch was yielded: does the loop cover all rows?",
         )
     for batch in came:
-        shapes = [*map(np.shape, batch)] if isinstance(batch, (tuple, list)) else []
+        if _are_pairs(batch):
+            raise Wrong(
+                tried,
+                f"a list of {len(batch)} pairs (image, label)",
+                f"a pair of arrays, of shapes {(size, 3)} and {(size,)}",
+                "Each batch is a single pair of arrays: (images[rows], labels[rows]).",
+            )
+        shapes = [*map(_shape, batch)] if isinstance(batch, (tuple, list)) else []
         if [*map(len, shapes)] != [2, 1] or shapes[0][0] != shapes[1][0]:
             raise Wrong(
                 tried,

@@ -34,6 +34,18 @@ def _only_images(images, labels, size, rng):
         yield images[order[start : start + size]]
 
 
+def _shuffled_pairs(cut):
+    """Return a wrong `batches` that shuffles a list of pairs (image, label), and yields `cut` of its pieces."""
+
+    def batches(images, labels, size, rng):
+        pairs = list(zip(images, labels))
+        rng.shuffle(pairs)
+        for start in range(0, len(pairs), size):
+            yield cut(pairs[start : start + size])
+
+    return batches
+
+
 LOGITS, LOSS = "logits = model(X)  # forward pass", "loss = cross_entropy(logits, y)  # one number"
 ZERO, BACKWARD, STEP, RETURN = (
     "optimizer.zero_grad()  # old gradients to zero",
@@ -354,6 +366,11 @@ cases(
         ),
         edit(
             "yield images[rows], labels[rows]",
+            "yield [(images[rows], labels[rows])]",
+            "own: Yield two arrays | of type list",
+        ),
+        edit(
+            "yield images[rows], labels[rows]",
             "yield from rows",
             "own: Yield two arrays | of type int64",
         ),
@@ -390,6 +407,24 @@ cases(
             "kept[:len(rows)] = images[rows]\n        yield kept[:len(rows)]",
             "own: no row in both",
         ),
+        (_shuffled_pairs(list), "own: a pair of arrays | a list of 4 pairs"),
+        (_shuffled_pairs(tuple), "own: a pair of arrays | a list of 4 pairs"),
+        (_shuffled_pairs(lambda piece: [tuple(zip(*piece))]), "own: Yield two arrays"),
+        (_shuffled_pairs(np.array), "own: pairs in one array | inhomogeneous"),
+        (
+            lambda images, labels, size, rng: rng.permutation(list(zip(images, labels))),
+            "own: pairs in one array | inhomogeneous",
+        ),
+        edit(
+            "rng.permutation(len(images))",
+            "rng.permutation(len(images)); images = images[order]",
+            "own: images twice | reordered twice, and the labels once",
+        ),
+        edit(
+            "rng.permutation(len(images))",
+            "rng.permutation(len(images)); labels = labels[order]",
+            "own: labels twice | reordered twice, and the images once",
+        ),
         (_in_place, "own: writes into the caller's arrays"),
         (_only_images, "own: Yield two arrays"),
         (_kept_order(), "own: the same order"),
@@ -412,6 +447,13 @@ cases(
             "import autograd_lib as ag; yield ag.Tensor(images[rows]), labels[rows]",
         ),
         edit("yield images[rows], labels[rows]", "yield [images[rows], labels[rows]]"),
+        """
+        def batches(images, labels, size, rng):
+            pairs = list(zip(images, labels))
+            rng.shuffle(pairs)
+            for start in range(0, len(pairs), size):
+                x, y = zip(*pairs[start:start + size])
+                yield np.array(x), np.array(y)""",
         """
         def batches(images, labels, size, rng):
             order = rng.permutation(len(labels))
