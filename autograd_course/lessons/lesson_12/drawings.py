@@ -96,8 +96,10 @@ def neurons(weights, titles):
     """Draw the weights of the first ten neurons of each layer as 8 × 8 images.
 
     `weights` holds one array of shape (H, 64) for each layer, and `titles` holds one title for each
-    layer. Positive and negative weights have different colours. A pixel with ink raises the value of
-    the neuron where the weight is positive, and lowers it where the weight is negative.
+    layer; if the layer has more neurons, its title is followed by their number. Positive and
+    negative weights have different colours, and the shade is relative to the largest weight of the
+    layer. A pixel with ink raises the value of the neuron where the weight is positive, and lowers
+    it where the weight is negative.
     """
     parts, told = [], []
     for line, (weight, title) in enumerate(zip(weights, titles, strict=True)):
@@ -105,7 +107,8 @@ def neurons(weights, titles):
             40 + line * 194,
             np.round(6 * weight[:10] / (np.abs(weight).max() or 1)).astype(int),
         )
-        parts.append(words(12, top - 10, title, anchor="start"))
+        drawn = f" ({len(shares)} of {len(weight)} neurons)" * (len(shares) < len(weight))
+        parts.append(words(12, top - 10, title + drawn, anchor="start"))
         at = [(8 + k % 5 * 78, top + k // 5 * 78) for k in range(len(shares))]
         parts += [
             f'<rect x="{x}" y="{y}" width="{SIDE}" height="{SIDE}" fill="none" stroke="{style.LINE}"/>'
