@@ -832,11 +832,13 @@ def _weight(size):
     """Return the SVG attributes for a line that carries a gradient of a given size.
 
     `size` is the largest absolute value in the gradient, or None if the line carries no gradient. A
-    size of 1 gives a width of 2 px, and every factor of ten adds 1 px, between 1 and 5 px.
+    size of 1 gives a width of 2 px, and every factor of ten adds 2 px, between 1 and 6 px, so that a
+    factor of three can be seen. An arrow head is 8 px wide.
     """
     if not size:
         return 'stroke-width="1.5"' if size is None else 'stroke-width="1.5" stroke-dasharray="2 3"'
-    return f'stroke-width="{min(5, max(1, 2 + log10(size))) if size < float("inf") else 5:.2g}"'
+    width = 6 if size == float("inf") else min(6, max(1, 2 + 2 * log10(size)))
+    return f'stroke-width="{width:.2g}"'
 
 
 def _bead(layers, local, x, y, where, gx, size, state, carried):

@@ -444,7 +444,7 @@ def widths(picture):
 def test_a_line_is_as_wide_as_what_passes_but_never_a_beam():
     a = leaf(1.0, "a")
     ten, huge, nan = (widths(draw_graph(a * scale)) for scale in (10.0, 1e30, np.nan))
-    assert ten == [3, 1.5] and huge == [5, 1.5] and nan[0] <= 5
+    assert ten == [4, 1.5] and huge == [6, 1.5] and nan[0] <= 6
     assert widths(draw_graph(a * 1e-30)) == [1, 1.5]
     assert set(widths(draw_graph(a * 10.0, gradients=False))) == {1.5}
 
