@@ -125,6 +125,18 @@ derivation(
                     "p[j] (g[j] - sum_i g[i] p[i])",
                     "That is the rule of softmax. Here −p does not depend on i.",
                 ),
+                (
+                    "g[j] - sum_i g[i] p[i]",
+                    "Which logit do you nudge? You nudge x[j], and through log s it changes every log p[i] by −p[j].",
+                ),
+                (
+                    "p[j] (g[j] - sum_i g[i])",
+                    "p[j] is the derivative of log s, so it multiplies only the sum. The direct path has the derivative 1.",
+                ),
+                (
+                    "p[j] - g[j]",
+                    "The signs are reversed: x[j] is added, and log s is subtracted. Also, log s is in every output: sum their g[i].",
+                ),
             ),
         ),
     ),
@@ -383,6 +395,21 @@ MEAN = (
 )
 WRONG_SOFTMAX = [
     (
+        lambda g, z, x: g * (1 - z),
+        "The path through its own p has the derivative p · (1 − p), so a factor p is missing. "
+        "The paths through the other p are missing too: each logit changes every p.",
+    ),
+    (
+        lambda g, z, x: z * np.sum(g * z, axis=-1, keepdims=True),
+        "That is only the path through the denominator, without its sign. The numerator contributes too: "
+        "subtract the sum from g.",
+    ),
+    (
+        lambda g, z, x: z * (g - g * np.sum(z, axis=-1, keepdims=True)),
+        "g is outside the sum. The sum of p alone is 1, so g − g · 1 is 0. Every upstream gradient has its own "
+        "weight: sum g · p.",
+    ),
+    (
         lambda g, z, x: g * z * (1 - z),
         "Here each logit affects only its own p: that is the diagonal of the Jacobian. The other p change "
         "too, and contribute to the gradient.",
@@ -499,6 +526,10 @@ WRONG_SOFTMAX = [
     ),
 ]
 WRONG_LOG = [
+    (
+        lambda g, z, x: g - np.log(z) * np.sum(g, axis=-1, keepdims=True),
+        "z is already log p, which is below 0, so it has no log and no root. p itself is np.exp(z).",
+    ),
     (
         lambda g, z, x: g - z * np.sum(g, axis=-1, keepdims=True),
         "In log_softmax z is log p. p itself is np.exp(z).",
@@ -1050,6 +1081,19 @@ def _right(x):
     return _shifted(np.max)(x)
 
 
+DIVIDED = "You divide by the largest entry m. A factor eᵐ is taken out of the sum by subtraction: eˣ / eᵐ is np.exp(x - m)."
+
+
+def _only_the_largest(got, expected):
+    """Name the mistake of an answer that is right for small numbers, but returns max(x) for [1000, 999]."""
+    return (
+        "For large numbers you return only the maximum. But the other entries still add something: at [1000, 999], "
+        "the second term is 0.37 times the largest."
+        if got == 1000 and 1000.31 < expected < 1000.32
+        else None
+    )
+
+
 @exercise(
     "10.careful",
     minutes=4,
@@ -1197,6 +1241,16 @@ def _right(x):
             lambda x: np.exp(np.max(x)) * np.sum(np.exp(x - np.max(x))),
             "That is s itself. The question asks for its log: the log of the product is a sum.",
         ),
+        *(
+            (wrong, DIVIDED)
+            for wrong in (
+                lambda x: np.log(np.sum(np.exp(x / np.max(x)))),
+                lambda x: np.log(np.sum(np.exp(x / np.max(x)))) * np.max(x),
+                lambda x: np.log(np.sum(np.exp(x / np.max(x)))) + np.max(x),
+                lambda x: np.log(np.sum(np.exp(x / np.max(x))) * np.max(x)),
+                lambda x: np.log(np.sum(np.exp(x / np.max(x)))) + np.log(np.max(x)),
+            )
+        ),
     ],
 )
 def careful(answer):
@@ -1227,7 +1281,7 @@ def careful(answer):
         lambda x: float(_right(x)),
         lambda d: (d(d.size()),),
         first=examples,
-        hints=careful.mistakes,
+        hints=[*careful.mistakes, _only_the_largest],
         tried=lambda x: f"my_logsumexp of x = {np.round(x, 3).tolist()}",
     )
     expect_own_work(

@@ -67,6 +67,18 @@ cases(
         *((wrong, own(hint)) for wrong, hint in WRONG_SOFTMAX),
         (_log_softmax, "own: z is already p, so it needs no exp. And p multiplies everything"),
         (
+            lambda g, z, x, axis=-1: g * (1 - z),
+            "own: The path through its own p has the derivative",
+        ),
+        edit(
+            "(g - np",
+            "np",
+            "keepdims=True))",
+            "keepdims=True)",
+            "own: That is only the path through the denominator",
+        ),
+        edit("np.sum(g * z", "g * np.sum(z", "own: g is outside the sum"),
+        (
             lambda g, z, x, axis=-1: J.T @ g,
             "own: @ and np.dot are matrix products, and the J above",
         ),
@@ -134,6 +146,8 @@ cases(
             lambda g, z, x, axis=-1: g - _afresh(x, axis) * np.sum(g, axis=axis, keepdims=True),
             "own: in z already",
         ),
+        edit("np.exp(z)", "np.log(z)", "own: z is already log p, which is below 0"),
+        edit("np.exp(z)", "np.exp(np.log(z))", "own: z is already log p, which is below 0"),
         (lambda g, z, x, axis=-1: _log_softmax(g, z, x), "own: axis is passed"),
         edit("np.sum(g, axis=axis", "np.sum(g, axis=abs(axis)", "first entry | axis="),
         (lambda g, z, x, axis=1: _log_softmax(g, z, x, axis), "own: −1 is the last"),
@@ -204,7 +218,19 @@ cases(
         edit("m = np.max(x)", "m = np.max(x) / 2", "right elsewhere | 5000"),
         edit("m = np.max(x)", "m = abs(np.max(x))", "mistake 18"),
         edit("m = np.max(x)", "m = len(x)", "right elsewhere | 1000"),
-        edit("    return", "    if abs(m) > 700:\n        return m\n    return", "right elsewhere"),
+        edit(
+            "    return",
+            "    if abs(m) > 700:\n        return m\n    return",
+            "own: For large numbers you return only the maximum",
+        ),
+        (
+            lambda x: np.max(x) if abs(np.max(x)) > 700 else np.log(np.sum(np.exp(x))),
+            "own: For large numbers you return only the maximum",
+        ),
+        (
+            lambda x: np.log(np.sum(np.exp(x / (m := np.max(x))))) * m,
+            "mistake 36",
+        ),
         (lambda x: np.nan_to_num(np.log(np.sum(np.exp(x)))), "right elsewhere | 1000"),
         (lambda x: np.max(x) + np.log(2), "right elsewhere"),
         (
