@@ -1,10 +1,10 @@
-"""Draw the pictures of lesson 10: from logits to probabilities, the Jacobian of softmax, and two ways to compute it."""
+"""Draw the pictures of lesson 10: logits and probabilities, the Jacobian of softmax, and two ways to compute it."""
 
 import numpy as np
 
 from ...drawing import style
 from ...drawing.axes import Axes, ticks
-from ...drawing.formatting import number, words
+from ...drawing.formatting import minus, number, words
 from ...drawing.picture import Picture, beside, svg
 
 WIDE = 3 * 46
@@ -14,14 +14,16 @@ def from_logits(x, line=False):
     """Draw three panels of bars: the logits `x` of three classes, their exponentials, and the probabilities.
 
     The probabilities are the softmax of the logits. If `line` is true, the first panel has a line at
-    z, the logsumexp of the logits, in place of the numbers at its bars.
+    z, the logsumexp of the logits, in place of the numbers at its bars. Then the axes have room for
+    logits from −2 to 3; otherwise they fit the bars. A class has the same shade in every panel.
     """
     x = np.asarray(x, float)
     e = np.exp(x)
     p = e / e.sum()
+    of_x, of_e = ((-2.8, 4.4), (0, 22.5)) if line else (_room(x), _room(e))
     panels = [
-        _bars(34, "logits x", x, (-2.8, 4.4), z=np.log(e.sum()) if line else None),
-        _bars(34, f"eˣ, sum {_short(e.sum())}", e, (0, 22.5)),
+        _bars(34, "logits x", x, of_x, z=np.log(e.sum()) if line else None),
+        _bars(34, f"eˣ, sum {_short(e.sum())}", e, of_e),
         _column(32, f"p, sum {_short(p.sum())}", p),
     ]
     text = "\n".join(
@@ -35,6 +37,13 @@ def from_logits(x, line=False):
         beside(*(svg("0 0 185 296", "".join(parts), words) for parts, words in zip(panels, said))),
         text,
     )
+
+
+def _room(heights):
+    """Return the lowest and the highest value of an axis for bars with numbers at their ends."""
+    low, high = min(0, *heights), max(0, *heights)
+    room = 0.15 * (high - low)
+    return low - room * (low < 0), high + room * (high > 0)
 
 
 def jacobian_map(J):
@@ -82,20 +91,21 @@ def twins(x, c):
     in float64, and the resulting probabilities. `x` is a sequence of logits and `c` is a number.
     """
     x = np.asarray(x, float) + c
-    parts, lines = [words(46, 20, f"logits: {', '.join(map(_short, x))}", anchor="start")], []
-    for top, title, logits in [
+    logits = f"logits: {', '.join(map(_three_decimals, x))}"
+    parts, lines = [words(46, 20, logits, anchor="start")], []
+    for top, title, exponents in [
         (72, "as written", x),
         (302, "largest subtracted first", x - x.max()),
     ]:
         with np.errstate(all="ignore"):
-            e = np.exp(logits)
+            e = np.exp(exponents)
             p = e / e.sum()
         powers = f"powers of e: {', '.join(number(power, 3) for power in e)}"
-        parts += _ruler((46, top, 324, 108), title, logits, e)
+        parts += _ruler((46, top, 324, 108), title, exponents, e)
         parts.append(words(46, top + 170, powers, anchor="start", size=13))
         parts += _bars(418, "p", p, (0, 1.2), top, 108)
         lines.append(f"{title}: p = {', '.join(map(_short, p))}; {powers}")
-    text = "\n".join([f"logits: {', '.join(map(_short, x))}", *lines])
+    text = "\n".join([logits, *lines])
     return Picture(svg("0 0 560 488", "".join(parts), text), text)
 
 
@@ -139,6 +149,16 @@ def _short(value):
     return number(round(float(value), 3)) if np.isfinite(value) else str(value)
 
 
+def _three_decimals(value):
+    """Format a number with at most three decimals, without the commas of thousands."""
+    return minus(f"{value:.3f}".rstrip("0").rstrip("."))
+
+
+def _shade(k):
+    """Return the opacity of class k: the same in all panels."""
+    return f"{max(0.85 - 0.3 * k, 0.25):.2f}"
+
+
 def _bars(left, title, heights, y, top=56, high=190, z=None):
     """Return SVG parts of one panel with a bar for each class.
 
@@ -161,7 +181,7 @@ def _bars(left, title, heights, y, top=56, high=190, z=None):
         plot.parts.append(
             f'<rect x="{px - 15:.1f}" y="{top:.1f}" width="30" height="{bottom - top:.1f}" '
             f'fill="{style.VALUE}" '
-            f'fill-opacity="0.85" stroke="{style.VALUE}" stroke-width="2"/>'
+            f'fill-opacity="{_shade(k)}" stroke="{style.VALUE}" stroke-width="2"/>'
         )
         if z is None:
             plot.words(
@@ -188,7 +208,7 @@ def _column(left, title, p):
         plot.parts.append(
             f'<rect x="{px - 18:.1f}" y="{upper:.1f}" width="36" height="{lower - upper:.1f}" '
             f'fill="{style.VALUE}" '
-            f'fill-opacity="{0.85 - 0.3 * k:.2f}" stroke="{style.PAPER}" stroke-width="2"/>'
+            f'fill-opacity="{_shade(k)}" stroke="{style.PAPER}" stroke-width="2"/>'
         )
         beside = max((upper + lower) / 2 + 4, beside + 18)
         plot.words(

@@ -8,7 +8,12 @@ import pytest
 from drawn import SVG, svg_of, words_in
 
 from autograd_course.drawing import style
-from autograd_course.lessons.lesson_10.drawings import choice_bars, from_logits, jacobian_map, twins
+from autograd_course.lessons.lesson_10.drawings import (
+    choice_bars,
+    from_logits,
+    jacobian_map,
+    twins,
+)
 
 X = np.log([7.0, 2.0, 1.0])
 
@@ -36,6 +41,12 @@ def test_from_logits():
     bars = heights(picture)
     assert len(bars) == 9 and np.allclose(np.divide(bars[3:6], bars[5]), [7, 2, 1], rtol=0.01)
     assert np.allclose(bars[6:], [19, 38, 133], atol=0.1), "one column of 190 px, class 2 on top"
+    shades = [
+        rect.get("fill-opacity") for one in panels(picture) for rect in one.iter(f"{SVG}rect")
+    ]
+    assert shades[:3] == shades[3:6] == shades[8:5:-1], "a class has the same shade in every panel"
+    assert len(set(shades)) == 3
+    assert all(120 < max(panel) < 190 for panel in (bars[:3], bars[3:6])), "the axes fit the bars"
 
 
 @pytest.mark.parametrize("x", [[3.0, 3, 3], [3.0, -2, -2], [-2.0, -2, -2]])
@@ -104,6 +115,9 @@ def test_twins(c, naive, powers):
         f"as written: p = {naive}; powers of e: {powers}",
         "largest subtracted first: p = 0.7, 0.2, 0.1; powers of e: 1, 0.286, 0.143",
     ]
+    logits = picture.text.splitlines()[0].removeprefix("logits: ").split(", ")
+    differences = [float(logit.replace("−", "-")) - c - X[0] for logit in logits]
+    assert np.allclose(np.exp(differences), [1, 2 / 7, 1 / 7], atol=1e-3), "from the numbers shown"
     assert len(heights(picture)) == 6 - naive.count("nan")
     beyond = [power in ("0", "inf") for power in powers.split(", ")]
     assert picture.html.count("l10 10m0 -10l-10 10") == sum(beyond) and picture.html.count(
