@@ -1,10 +1,10 @@
-"""Draw the pictures of lesson 10: logits and probabilities, the Jacobian of softmax, and two ways to compute it."""
+"""Draw the pictures of lesson 10: logits and probabilities, the Jacobian of softmax, and what a program reads."""
 
 import numpy as np
 
 from ...drawing import style
 from ...drawing.axes import Axes, ticks
-from ...drawing.formatting import minus, number, words
+from ...drawing.formatting import minus, number, scan, words
 from ...drawing.picture import Picture, beside, svg
 
 WIDE = 3 * 46
@@ -265,3 +265,74 @@ def choice_bars(p, true):
         ]
     )
     return Picture(svg(f"0 0 {2 * wide + 140} 330", "".join(parts), text), text)
+
+
+PIXEL = 9  # px, of a map; ten maps in rows of five are as wide as a phone
+
+
+def reading(images, true, read, weights):
+    """Draw scans with the digit read below each, and the weights of the ten digits as maps.
+
+    A map has the weight of each pixel in its place. Positive and negative weights have different
+    colours, and clearly negative ones also have a dash.
+
+    Parameters
+    ----------
+    images : ndarray
+        Up to four scans, of shape (n, 64).
+    true, read : sequence of int
+        The true digit of each scan, and the digit that was read.
+    weights : ndarray
+        Shape (64, 10), one column for each digit.
+    """
+    side = 8 * PIXEL
+    parts, said = [words(8, 20, "Test scans", anchor="start")], []
+    for k, (image, is_, read_as) in enumerate(zip(images, true, read, strict=True)):
+        x = 8 + 93 * k
+        says = f"read {read_as}" + (" ✓" if is_ == read_as else f", is {is_} ✗")
+        parts += [
+            scan(image.reshape(8, 8), x, 32, side),
+            words(x, 32 + side + 19, says, anchor="start"),
+        ]
+        said.append(f"{is_} read as {read_as}")
+    parts.append(words(8, 158, "The 64 weights of each digit", anchor="start"))
+    most = np.quantile(np.abs(weights), 0.98) or 1  # a few larger weights would make the rest pale
+    shares = np.clip(np.round(6 * weights.T / most), -6, 6).astype(int)
+    at = [(8 + k % 5 * 78, 186 + k // 5 * 104) for k in range(10)]
+    for k, (x, y) in enumerate(at):
+        parts.append(words(x + side / 2, y - 8, str(k)))
+        parts.append(
+            f'<rect x="{x}" y="{y}" width="{side}" height="{side}" fill="none" stroke="{style.LINE}"/>'
+        )
+    for share in np.unique(shares[shares != 0]):  # one path for all pixels of a shade
+        corners = [
+            (at[k][0] + pixel % 8 * PIXEL, at[k][1] + pixel // 8 * PIXEL)
+            for k, pixel in np.argwhere(shares == share)
+        ]
+        parts.append(_pixels(corners, share))
+    low = at[-1][1] + side + 24
+    for y, share, what in [
+        (low, 5, "weight above 0: ink here raises the logit"),
+        (low + 20, -5, "weight below 0: ink here lowers the logit"),
+    ]:
+        parts += [_pixels([(8, y - 9)], share), words(24, y, what, style.FAINT, "start", 13)]
+    middle = weights.reshape(8, 8, 10)[3:5, 3:5].mean(axis=(0, 1))
+    text = (
+        f"Test scans: {', '.join(said)}.\nThe 64 weights of each digit. Mean weight of the four pixels "
+        f"in the middle: {', '.join(f'{_short(one)} of {k}' for k, one in enumerate(middle))}."
+    )
+    return Picture(svg(f"0 0 400 {low + 32}", "".join(parts), text), text)
+
+
+def _pixels(corners, share):
+    """Return squares as SVG in the shade `share`, from −6 to 6, with a dash from −3 downwards.
+
+    `corners` lists the upper left corner of each square, in px.
+    """
+    squares = "".join(f"M{x} {y}h{PIXEL}v{PIXEL}h-{PIXEL}z" for x, y in corners)
+    colour = style.ABOVE if share > 0 else style.BELOW
+    filled = f'<path d="{squares}" fill="{colour}" fill-opacity="{abs(share) / 6:.2f}"/>'
+    if share > -3:
+        return filled
+    dashes = "".join(f"M{x + 2} {y + 4.5}h5" for x, y in corners)
+    return filled + f'<path d="{dashes}" stroke="{style.PAPER}" stroke-width="1.5"/>'

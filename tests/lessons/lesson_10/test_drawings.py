@@ -12,6 +12,7 @@ from autograd_course.lessons.lesson_10.drawings import (
     choice_bars,
     from_logits,
     jacobian_map,
+    reading,
     twins,
 )
 
@@ -133,3 +134,29 @@ def test_choice_bars():
     ]
     assert "1 ✓" in words_in(picture) and len(list(svg_of(picture).iter(f"{SVG}rect"))) == 6
     assert "p: nan, 0, 1; sum nan" in choice_bars([np.nan, 0, 1], 1).text
+
+
+def test_reading():
+    scans, weights = np.zeros((4, 64)), np.zeros((64, 10))
+    weights[::2, 3], weights[1, 3], weights[[27, 28, 35, 36], 0] = 1, 0.25, [-1, -1, -1, -0.25]
+    picture = reading(scans, [0, 7, 6, 8], [0, 7, 6, 1], weights)
+    assert picture.text.splitlines()[0] == (
+        "Test scans: 0 read as 0, 7 read as 7, 6 read as 6, 8 read as 1."
+    )
+    assert "in the middle: −0.812 of 0, 0 of 1" in picture.text
+    words = words_in(picture)
+    assert words[1:5] == ["read 0 ✓", "read 7 ✓", "read 6 ✓", "read 1, is 8 ✗"]
+    assert words[6:16] == [str(k) for k in range(10)], "each map has its digit above it"
+    drawing = svg_of(picture)
+    assert len(list(drawing.iter(f"{SVG}image"))) == 4
+    squares = {}  # (colour, opacity) -> the corners of the pixels, without the two of the legend
+    for path in list(drawing.iter(f"{SVG}path")):
+        squares.setdefault((path.get("fill") or "dash", path.get("fill-opacity")), []).extend(
+            re.findall(r"M(\S+) (\S+)h[59]", path.get("d"))
+        )
+    teal, pale = squares[style.ABOVE, "1.00"], squares[style.ABOVE, "0.33"]
+    crimson, dashes = squares[style.BELOW, "1.00"], squares["dash", None]
+    assert len(teal) == 32 and teal[0] == (str(8 + 3 * 78), "186") and len(pale) == 1
+    assert crimson == [(str(8 + 9 * x), str(186 + 9 * y)) for x, y in [(3, 3), (4, 3), (3, 4)]]
+    assert len(dashes) == 3 + 1, "a pixel clearly below 0 has a dash, and so has the legend"
+    assert reading(scans[:1], [0], [0], np.zeros((64, 10))).text, "no division by 0"
