@@ -377,7 +377,7 @@ RIGHT_ALL_THE_SAME = {
     "01.kink": {"line": "|x| has these slopes with other points too"},
     "02.routes": {"line": "2 · 2 is 2²"},
     "02.two_knobs": MEASURED,
-    "04.from_z": {"sqrt_x .* where .* is 0": "a root has no slope at 0"},
+    "04.from_z": {"rsqrt_x .* where .* is 0": "a root has no slope at 0"},
     "04.switches": {"line [13]: (x|y) → z": "z is above 0 where x is, and above y where x is"},
     "04.stable_tanh": {".*clipped": "tanh 20 is 1 in floats"},
     "04.longer": {"line 6": "where x is between the bounds, z is x"},

@@ -25,7 +25,7 @@ from ...grading.compare import returned
 from ...grading.inputs import value_and_vjp
 from ...grading.mistakes import printed
 from ...grading.sentences import brief
-from ...grading.verdict import NotYet
+from ...grading.verdict import Note, NotYet
 from ...quiz.texts import Question, card, prediction, recall
 from ...source import underneath
 
@@ -91,14 +91,25 @@ derivation(
             rivals=("the product rule", "the definition of tanh"),
             worked=True,
         ),
-        Step("=", "1 - z^2", "p / q is z", letters="z"),
+        Step(
+            "=",
+            "1 - z^2",
+            "p / q is z",
+            letters="z",
+            mistakes=(
+                (
+                    "z^2",
+                    "That is the second term without its minus. The first term, q/q, is 1.",
+                ),
+                ("-z^2", "That is the second term alone. The first one, q/q, is 1."),
+            ),
+        ),
     ),
 )
 
 derivation(
     "04.sigmoid",
     letters={"x": (), "q": "1 + e^-x", "z": "1/q"},
-    code="sigmoid_x = lambda g, z, x: g * ({})",
     steps=(
         Step(
             r"\frac{dz}{dq} =",
@@ -139,11 +150,14 @@ derivation(
 
 prediction(
     "04.steepest",
-    question="""Below, the slope of tanh is drawn as a function of its *output* z. At which z is it largest? At $x = 20$, z is
-        almost 1, and the true slope is 1.7e−17. Which float does $1 - z^2$ give there?""",
-    answer={"steepest at z =": 0, "at x = 20": "exactly 0.0"},
-    choices={"at x = 20": ["exactly 0.0", "1.7e−17", "2.2e−16, which is eps"]},
-    reveal="""It is largest at **z = 0**, where it is 1. At x = 20, $1 - z^2$ is **exactly 0.0**. The true output differs from 1 by
+    question="""At the output $z = 0$ the slope of tanh is 1, the largest it can be. Guess without computing: how much of this
+        slope is left at $z = 0.9$? And at $x = 20$, z is almost 1, and the true slope is 1.7e−17: which float does $1 - z^2$ give there?""",
+    answer={"at z = 0.9": "about 0.2", "at x = 20": "exactly 0.0"},
+    choices={
+        "at z = 0.9": ["about 0.9", "about 0.5", "about 0.2"],
+        "at x = 20": ["exactly 0.0", "1.7e−17", "2.2e−16, which is eps"],
+    },
+    reveal="""At z = 0.9 it is 1 − 0.81 = **0.19**. At x = 20, $1 - z^2$ is **exactly 0.0**. The true output differs from 1 by
         8.5e−18, but the floats just below 1 are 1.1e−16 apart. So z is rounded to 1.0, and $1 - z^2$ is 0.""",
 )
 
@@ -170,7 +184,7 @@ card(
         "exp: the slope is equal to the output, so the rule is g · z. It rests on (eʰ − 1)/h → 1.",
         "Slopes computed from the output: tanh 1 − z², sigmoid z(1 − z), √ 1/(2z). These rules do not need x.",
         "The slope of log x is 1/x, because log is exp with the axes swapped.",
-        "A saturated unit may be finished or stuck: far from 0, tanh passes on almost none of g.",
+        "A saturated output may be finished or stuck: far from 0, tanh passes on almost none of g.",
         "At a kink there is no slope. The library defines one by convention; a central difference gives the mean of both sides.",
         "Behind a `where`, 0 · inf is nan. Change the input of the branch, not its output.",
     ],
@@ -239,98 +253,132 @@ def _choices(d):
     return d.g(*shape), np.where(c, x, y), c, x, y
 
 
+def _sigma(x):
+    return 1 / (1 + np.exp(-x))
+
+
+RSQRT = ag.elementwise(lambda x: x**-0.5, lambda g, z, x: -g * z**3 / 2, name="1/√x")
+TRIPLED = ag.elementwise(lambda x: 3 * _sigma(x), lambda g, z, x: g * z * (1 - z / 3), name="3σ(x)")
+_THIRD = "Here z is 3 σ(x), so σ(x) is z / 3. Write z / 3 in place of σ(x) in both factors."
 FROM_Z = [
     [
         (
-            lambda g, z, x: g / 2 * z,
-            "That multiplies by z. Write g / (2 * z): Python reads g / 2 * z as (g / 2) * z.",
+            lambda g, z, x: g / (2 * z),
+            "That is the rule of √x. Here z is 1/√x, which falls, so its slope is below 0.",
         ),
         (
-            lambda g, z, x: g / z,
-            "Twice the right result: z is in the product twice, so 2z dz ≈ dx.",
+            lambda g, z, x: -g * z**3,
+            "The factor ½ is missing: in the rule for powers, the exponent −½ is a factor.",
         ),
-        (lambda g, z, x: g / 2 * z**-0.5, "z is already the root: do not take the root of z."),
+        (lambda g, z, x: -2 * g * z**3, "Four times the right result: the factor is −½, not −2."),
         (
-            lambda g, z, x: g * dx / (2 * z),  # noqa: F821
-            "dx is used only on paper. The rule is g times the slope dz/dx.",
-        ),
-        (
-            lambda g, z, x: 2 * g * z,
-            "Your fraction is upside down. From dx ≈ 2z dz the slope dz/dx is 1 divided by 2z.",
+            lambda g, z, x: -g * z**2 / 2,
+            "The exponent falls by 1, from −½ to −3/2. And x to the power −3/2 is z³, not z².",
         ),
         (
-            lambda g, z, x: g / 2 * x**-1 / 2,
-            "That is g / (4x), and x**-1/2 in Python is 1 / (2x): the power comes first. With z you need no power.",
+            lambda g, z, x: -g / 2 * z**-1.5,
+            "z is already x to the power −½. So x to the power −3/2 is z³.",
         ),
-        (lambda g, z, x: g * z * (1 - z), "That is the rule of the sigmoid: are the two swapped?"),
+        (
+            lambda g, z, x: -g / (2 * z**3),
+            "x to the power −3/2 is z³, because z is x to the power −½. So multiply by z³.",
+        ),
+        (
+            lambda g, z, x: -g / 2 * z**0.5,
+            "The exponent falls by 1, from −½ to −3/2: it is not ½. And z is a power of x already.",
+        ),
+        (
+            lambda g, z, x: -g * z**2,
+            "That is the slope of 1/q with respect to q = √x. Multiply it by dq/dx = 1/(2q), which is z/2.",
+        ),
+        (
+            lambda g, z, x: -g * z / 2,
+            "In dq/dx = 1/(2q), q is the root √x, and this is 1/z. So dq/dx is z/2, and you need z³.",
+        ),
+        (
+            lambda g, z, x: g * -z ^ 3 / 2,
+            "In Python, write a power as **: ^ is a different operator.",
+        ),
+        (
+            lambda g, z, x: -g * q**-2 / (2 * q),  # noqa: F821
+            "q is used only on paper. In code write 1 / z, which is q.",
+        ),
+        (lambda g, z, x: g * z * (1 - z / 3), "That is the rule of 3σ(x): are the two swapped?"),
     ],
     [
+        (lambda g, z, x: g * z * (1 - z), f"That is the rule of σ. {_THIRD}"),
+        (lambda g, z, x: 3 * g * z * (1 - z), _THIRD),
+        (
+            lambda g, z, x: g * z / 3 * (1 - z / 3),
+            "That is the slope of σ. The slope of 3σ is three times as large.",
+        ),
+        (
+            lambda g, z, x: 3 * g * z * (1 - z / 3),
+            "Three times too large: 3 · σ(x) is z, so the first factor is z, not 3z.",
+        ),
+        (lambda g, z, x: g * z * (1 - z) / 3, _THIRD),
+        (
+            lambda g, z, x: g * z * (1 - 3 * z),
+            "z is 3 times σ(x), so σ(x) is z / 3, not 3z. The second factor is 1 − z/3.",
+        ),
+        (lambda g, z, x: 3 * g * z * (1 - 3 * z), "z is 3 times σ(x), so σ(x) is z / 3, not z."),
+        (lambda g, z, x: g * z / 3 * (1 - z), _THIRD),
+        (
+            lambda g, z, x: g * (1 - z / 3),
+            "The first factor is missing: 3 · σ(x), which is z.",
+        ),
+        (
+            lambda g, z, x: g * z * 1 - z / 3,
+            "Python multiplies first: put parentheses around 1 - z / 3.",
+        ),
+        (
+            lambda g, z, x: g * z - z * z / 3,
+            "g multiplies both terms: put parentheses around both.",
+        ),
+        (
+            lambda g, z, x: g * (z - z * z),
+            f"That is the rule of σ. {_THIRD}",
+        ),
         (
             lambda g, z, x: g * (1 - z * z),
-            "That is the rule of tanh. dz/dq · dq/dx is z (q − 1)/q, and 1/q is z.",
+            "That is the rule of tanh. σ has the slope σ(x) · (1 − σ(x)).",
         ),
         (
-            lambda g, z, x: g * z / (1 - z),
-            "You divide by 1 − z. (q − 1)/q is 1 − 1/q, so z is multiplied by 1 − z.",
+            lambda g, z, x: g * z ^ 2,
+            "In Python, write a power as **: ^ is a different operator.",
         ),
-        (lambda g, z, x: g * z * 1 - z, "Python multiplies first: put parentheses around 1 - z."),
-        (
-            lambda g, z, x: g * z * z * (1 - z),
-            "One factor z too many: dz/dq · dq/dx is z times (1 − 1/q).",
-        ),
-        (lambda g, z, x: g * z - z * z, "g multiplies both terms: put parentheses around z − z²."),
-        (lambda g, z, x: g * z ^ 2, "In Python, write a power as **: ^ is a different operator."),
-        (lambda g, z, x: g * (1 - z), "A factor z is missing: dz/dq is −z/q, and 1/q is z."),
-        (
-            lambda g, z, x: g * z * (1 - 1 / z),
-            "1/q is z. So 1 − 1/q is 1 − z, and it is multiplied by z.",
-        ),
-        (
-            lambda g, z, x: g * -z / q * (1 - q),  # noqa: F821
-            "q is used only on paper. In code write z, which is 1/q.",
-        ),
-        (
-            lambda g, z, x: g * z * z,
-            "That is dz/dq without its minus, and dq/dx is missing: multiply by it.",
-        ),
-        (
-            lambda g, z, x: g * (1 - z) / z,
-            "(1 − z) / z is dq/dx without its minus. dz/dq is missing: without its minus it is z/q, and 1/q is z.",
-        ),
-        (lambda g, z, x: g * z * np.abs(z - 1) ** 2, "One factor 1 − z too many."),
-        (lambda g, z, x: -g * z * z, "That is dz/dq alone. Multiply it by dq/dx."),
     ],
 ]
 
 
 @exercise(
     "04.from_z",
-    minutes=4,
+    minutes=5,
     difficulty="medium",
     importance=3,
     question="""
-        Write both rules so that they use only g and z. (x is passed in because all rules of the table have the same form.)""",
+        We have not derived the rules of two other functions, $z = 1/\\sqrt{x}$ and $z = 3\\,\\sigma(x)$. Write both rules so that they use only g and z. (x is passed in because all rules of the table have the same form.)""",
     stub="""
-        sqrt_x = lambda g, z, x: ...
-        sigmoid_x = lambda g, z, x: ...""",
+        rsqrt_x = lambda g, z, x: ...        # z = 1/√x
+        tripled_x = lambda g, z, x: ...      # z = 3σ(x)""",
     hints=[
-        "$dz/dq$ is $-z/q$, as in $z = x/y$. $dq/dx$ is $-e^{-x}$, which is $1 - q$.",
-        "Their product is $z\\,(q - 1)/q$. That is z times $1 - 1/q$, and $1/q$ is …",
+        "$1/\\sqrt{x}$ is $x^{-1/2}$. By the rule for powers from lesson 03, its slope is $-\\frac{1}{2} x^{-3/2}$. Which power of z is $x^{-3/2}$?",
+        "The slope of $3\\,\\sigma(x)$ is $3 \\cdot \\sigma(x) \\cdot (1 - \\sigma(x))$. How do you get $\\sigma(x)$ from z?",
         (
-            "Help: I have g * x * (1 - x)",
-            "Write z in place of x: the formula uses the output of the sigmoid.",
+            "Help: I have g * z * (1 - z)",
+            "That takes z for σ(x). But z is 3σ(x), so σ(x) is z / 3.",
         ),
     ],
     solution="""
-        sqrt_x = lambda g, z, x: g / (2 * z)
-        sigmoid_x = lambda g, z, x: g * z * (1 - z)""",
-    explained="$z\\,(1 - z)$ is largest at z = ½, where it is ¼. So a sigmoid passes on at most a quarter of the upstream gradient.",
+        rsqrt_x = lambda g, z, x: -g * z**3 / 2
+        tripled_x = lambda g, z, x: g * z * (1 - z / 3)""",
+    explained="$x^{-3/2}$ is $(x^{-1/2})^3$, which is z³. And $3 \\cdot \\frac{z}{3} \\cdot (1 - \\frac{z}{3})$ is $z\\,(1 - \\frac{z}{3})$.",
     why="These rules need only z, which has already been computed. So x need not be kept for the backward pass.",
 )
 def from_z(answer):
     if any(map(is_stub, answer)):
         raise NotYet
-    for rule, row, z, mistakes in zip(answer, [ag.sqrt, ag.sigmoid], [4.0, 0.25], FROM_Z):
+    for rule, row, z, mistakes in zip(answer, [RSQRT, TRIPLED], [0.5, 0.75], FROM_Z):
         _expect(rule, row, 0, [np.array([0.25, 1.5, 4.0])], mistakes)
         tried = f"the rule of {row.name}, with g = 1, z = {z:g}, and x gone (nan)"
         right = row.rules[0](1.0, z, np.nan)
@@ -361,6 +409,10 @@ TURN = [
     (
         lambda g, z, x: g / np.exp(x),
         "Use exp at z = log x, where its height is x, not at x.",
+    ),
+    (
+        lambda g, z, x: g / z,
+        "② is 1 divided by ①, and ① is eᶻ, not z. Because eᶻ is x, divide by x.",
     ),
 ]
 
@@ -393,6 +445,8 @@ def turn(answer):
         raise NotYet
     with np.errstate(all="ignore"):
         _expect(answer, ag.log, 0, [np.array([0.5, 1.5, 4.0])], TURN)
+        if not np.isclose(answer(1.0, np.nan, 4.0), 0.25):
+            return Note("Your rule uses z, but eᶻ is x: g / x gives the same result without exp.")
 
 
 SIGN_OF_G = "You test the sign of g. Test x: where x > 0, x gets all of g, even if g is negative."
@@ -573,6 +627,12 @@ SWITCHES = [  # (row, argument, inputs that include the kinks, [(wrong rule, hin
         ],
     ),
 ]
+# For relu, maximum and where: z and the inputs at a point where x gets 0
+BLOCKED = (
+    (ag.relu, (0.0, np.float64(-1.0))),
+    (ag.maximum, (2.0, np.float64(1.0), np.float64(2.0))),
+    (ag.where, (2.0, np.False_, np.float64(1.0), np.float64(2.0))),
+)
 RIGHT = (
     lambda g, z, x: np.where(x > 0, g, 0),
     lambda g, z, x: g * np.sign(x),
@@ -616,6 +676,16 @@ def switches(answer):
     with np.errstate(all="ignore"):
         for rule, (row, arg, inputs, mistakes) in zip(answer, SWITCHES):
             _expect(rule, row, arg, inputs, mistakes)
+        products = [  # abs is not tried: ∞ · sign(0) is nan in our solution too
+            row.name
+            for rule, (row, given) in zip((answer[0], *answer[2:]), BLOCKED)
+            if np.isnan(rule(np.inf, *given))
+        ]
+    if products:
+        return Note(
+            f"For {' and '.join(products)}: where the upstream gradient is ∞ and x must get 0, your rule gives nan, because "
+            "∞ · 0 is nan. np.where chooses 0 and does not multiply."
+        )
 
 
 LOG_OF_SIZE = (

@@ -38,39 +38,44 @@ from autograd_course.lessons.lesson_04.exercises import (
     _t,
 )
 
+RSQRT_RULE, TRIPLED_RULE = (
+    lambda g, z, x: -g * z**3 / 2,
+    lambda g, z, x: g * z * (1 - z / 3),
+)
+
 cases(
     "04.from_z",
     wrong=[
-        *((((wrong, lambda g, z, x: g * z * (1 - z))), own(hint)) for wrong, hint in FROM_Z[0]),
-        *((((lambda g, z, x: g / (2 * z), wrong)), own(hint)) for wrong, hint in FROM_Z[1]),
-        edit("(2 * z)", "(2 * np.maximum(z, 1e-9))", "first entry"),
-        edit("g * z * (1 - z)", "g * x * (1 - x)", "own: x in place of z"),
-        edit("2 * z", "2 * x", "own: x in place of z"),
-        edit("g * z * (1 - z)", "g * np.exp(-x) * z * z", "own: it uses x"),
-        edit("2 * z", "2 * np.sqrt(x)", "own: it uses x"),
-        edit("g / (2", "1 / (2", "g * z * (1", "z * (1", "no g"),
-        edit("1 - z", "z - 1", "sign"),
-        edit(
-            "g / (2 * z)",
-            "np.divide(g, 2 * z, out=g) if np.ndim(g) else g / (2 * z)",
-            "array overwritten",
-        ),
-        edit("(1 - z)", "np.round(1 - z, 3)", "first entry"),
-        edit("g / (2 * z)", "float(np.max(g)) / (2 * z)", "not linear in g"),
-        edit("g / (2 * z)", "g / (2 * z) if np.all(z > 0.1) else 0 * g", "right elsewhere"),
+        *((((wrong, TRIPLED_RULE)), own(hint)) for wrong, hint in FROM_Z[0]),
+        *((((RSQRT_RULE, wrong)), own(hint)) for wrong, hint in FROM_Z[1]),
+        edit("-g", "g", "sign"),
+        edit("z**3 / 2", "np.minimum(z, 100.0)**3 / 2", "right elsewhere"),
+        edit("-g * z**3 / 2", "-g * z / (2 * x)", "own: it uses x"),
+        edit("-g * z**3 / 2", "-g / 2 * x**-1.5", "own: it uses x"),
+        edit("g * z * (1 - z / 3)", "g * z * z / 3 * np.exp(-x)", "own: it uses x"),
+        edit("z**3 / 2", "x**3 / 2", "own: x in place of z"),
+        edit("z * (1 - z / 3)", "x * (1 - x / 3)", "own: x in place of z"),
+        edit("-g *", "-1 *", "g * z * (1", "z * (1", "no g"),
+        edit("1 - z / 3", "z / 3 - 1", "sign"),
+        edit("(1 - z / 3)", "np.round(1 - z / 3, 3)", "first entry"),
+        edit("-g * z**3 / 2", "-float(np.max(g)) * z**3 / 2", "not linear in g"),
+        edit("-g * z**3 / 2", "-g * z**3 / 2 if np.all(z > 0.1) else 0 * g", "right elsewhere"),
     ],
     accepted=[
-        edit("g / (2 * z)", "0.5 * g / z", "g * z * (1 - z)", "g * (z - z * z)"),
-        edit("g / (2 * z)", "g / (z + z)"),
-        edit("g * z * (1 - z)", "g * z - g * z ** 2"),
-        edit("g / (2 * z)", "np.divide(g, 2 * z)"),
+        edit("-g * z**3 / 2", "-0.5 * g * z * z * z", "z * (1 - z / 3)", "(z - z * z / 3)"),
+        edit("-g * z**3 / 2", "-g * z / (2 * z**-2)"),
+        edit("-g * z**3 / 2", "g * -z**2 * z / 2"),
+        edit("-g * z**3 / 2", "g * -0.5 * np.power(z, 3)"),
+        edit("g * z * (1 - z / 3)", "3 * g * (z / 3) * (1 - z / 3)"),
+        edit("g * z * (1 - z / 3)", "g * z * (3 - z) / 3"),
+        edit("g * z * (1 - z / 3)", "g * z - g * z**2 / 3"),
         """
-                def sqrt_x(g, z, x):
-                    local = (2 * z) ** -1.0
-                    return local * g
-                def sigmoid_x(g, z, x):
-                    other = 1 - z
-                    return np.multiply(np.multiply(z, other), g)""",
+                def rsqrt_x(g, z, x):
+                    q = 1 / z
+                    return -g / q**2 / (2 * q)
+                def tripled_x(g, z, x):
+                    sigma = z / 3
+                    return np.multiply(3 * sigma * (1 - sigma), g)""",
     ],
 )
 
@@ -78,7 +83,6 @@ cases(
     "04.turn",
     wrong=[
         *((wrong, own(hint)) for wrong, hint in TURN),
-        (lambda g, z, x: g / z, "own: z is used where an input belongs"),
         (lambda g, z, x: 1 / x, "no g"),
         (lambda g, z, x: -g / x, "sign"),
         (lambda g, z, x: g // x, "cut off"),
