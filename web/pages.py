@@ -649,12 +649,15 @@ ENDS_A_WORD = r"</(?:p|li|tr|td|h3|mtr|mtd|mtext)>"
 def searchable_sections(body):
     """Return a list of (anchor, heading, text) with every section in the HTML of a page.
 
-    The search uses this list. Code, outputs, folded text and the sentences that all lessons share
-    are left out.
+    The search uses this list. Code, outputs, folded text, the symbols of formulas on a line of their
+    own and the sentences that all lessons share are left out.
     """
     code = r'<div id="cell-id=[^"]*" class="[^"]*code_cell.*?(?=<div id="cell-id=|<h2 id=|\Z)'
     body = re.sub(code, " ", body, flags=re.DOTALL)
     body = re.sub(r"<(pre|details)\b.*?</\1>", " ", body, flags=re.DOTALL)
+    formula = r'<math display="block">.*?</math>'
+    words = r"<mtext>(.*?)</mtext>"
+    body = re.sub(formula, lambda it: " ".join(re.findall(words, it[0])), body, flags=re.DOTALL)
     _, *parts = re.split(r'<h[12] id="([^"]+)">(.*?)</h[12]>', body, flags=re.DOTALL)
     return [
         (
@@ -746,7 +749,7 @@ def build(folder, executed=executed, parts=None):
     pages = [
         Page("index", *front()),
         *lessons,
-        Page("teachers_guide", markdown(guide)),
+        for_teachers := Page("teachers_guide", markdown(guide)),
         Page("classroom", markdown(classroom)),
     ]
 
@@ -791,7 +794,8 @@ def build(folder, executed=executed, parts=None):
         files[beside] = (ROOT / "web" / beside).read_text(encoding="utf-8")
     dark = f"@media screen and (prefers-color-scheme: dark) {{ {style.sheet(1)} }}"
     files["site.css"] = f"{style.sheet(0)}\n{dark}\n{style.FITTING}\n{files['site.css']}"
-    files["search.js"] = search(pages)
+    # The guide's answers must not be among the hits of a learner's search.
+    files["search.js"] = search([page for page in pages if page is not for_teachers])
     files["derived.js"] = derived(lessons)
     within_budget(files, pages)
     files = {name: text.encode() for name, text in files.items()} | pyodide_bundle.written(parts)

@@ -1135,8 +1135,10 @@ def test_a_sentence_that_all_lessons_share_is_not_searched():
 
 def test_words_of_a_derivation_are_searched_separately():
     line = "<mtr><mtd><mi>x</mi></mtd><mtd><mtext>new area</mtext></mtd></mtr>"
-    body = f'<h2 id="A">A</h2><math><mtable>{line}{line}</mtable></math>'
-    assert pages.searchable_sections(body) == [("A", "A", "x new area x new area")]
+    table = f"<mtable>{line}{line}</mtable></math>"
+    for display, text in [("inline", "x new area x new area"), ("block", "new area new area")]:
+        body = f'<h2 id="A">A</h2><math display="{display}">{table}'
+        assert pages.searchable_sections(body) == [("A", "A", text)]
 
 
 # Terms that their lesson explains in folded text, which is not searched.
@@ -1159,6 +1161,13 @@ def test_a_search_for_a_term_finds_the_lesson_that_introduces_it(site, page):
     assert not [term for term, *files, hit in hits if not {*files, "notation"} & {*hit[:12]}]
     shown = [term for term, lesson, files in hits if lesson in files[:12]]
     assert len(shown) > 0.9 * len(terms) > 200
+
+
+def test_a_search_does_not_find_the_answers_in_the_teachers_guide(site, page):
+    page.goto("about:blank")
+    page.add_script_tag(path=site / "search.js")
+    files = page.evaluate("TEXTS.map(({id}) => id.split('.')[0])")
+    assert {"index", "05_walk_backward", "notation"} <= {*files} and "teachers_guide" not in files
 
 
 def test_what_is_searched_stays_small(site):
