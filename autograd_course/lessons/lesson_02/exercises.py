@@ -4,6 +4,7 @@ import numpy as np
 
 from autograd_lib import Tensor, elementwise
 
+from ...drawing.formatting import number
 from ...drawing.picture import Picture
 from ...grading import edit, exercise, expect, expect_over, formula, times
 from ...grading.causes import Cause
@@ -441,6 +442,18 @@ def two_knobs(answer):
     )
 
 
+def _passed_on(got, expected):
+    """Return a hint that multiplies a wrong number by the upstream gradient, or None."""
+    if not isinstance(got, (int, float, np.number, np.ndarray)):
+        return None
+    if np.ndim(got) or not np.isfinite(got):
+        return None
+    return (
+        f"With your number, x would receive −4 · ({number(got)}) = {number(-4 * got)}. "
+        "But the gradient of x is 10."
+    )
+
+
 @exercise(
     "02.hidden_edge",
     minutes=3,
@@ -493,6 +506,12 @@ def two_knobs(answer):
         ),
         (2, "That is the value of x. Look at the gradients of z and of x."),
         (-20, "That is the value of L. Look at the gradients of z and of x."),
+        (
+            -2,
+            "Did you divide by a value? Divide the gradient of x, which is 10, by the gradient of z.",
+        ),
+        (0, "A local gradient of 0 would pass on 0, but x receives 10. By what is −4 multiplied?"),
+        _passed_on,
     ],
 )
 def hidden(answer):
@@ -585,7 +604,14 @@ def hidden(answer):
             4,
             "That is one arrow: from a to c, or from b to L. A path has two arrows, and there are two paths.",
         ),
-        (72, "Exactly double. Did you call backward() twice? It adds to .grad."),
+        (
+            72,
+            "Exactly double. On paper: did you multiply by both b and c on one path? In code: did you call backward() twice?",
+        ),
+        (
+            32,
+            "Is that 8 + 24? In b = 3a the local gradient is 3, not a. Is it 4a³? L is 3a³, not a⁴.",
+        ),
         lambda got, expected: (
             "That is a Tensor. Do the names still have their values from earlier cells, such as a = 10? Set a = 2 first, or write the numbers."
             if isinstance(got, Tensor)

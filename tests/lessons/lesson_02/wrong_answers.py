@@ -63,8 +63,10 @@ cases(
 cases(
     "02.hidden_edge",
     wrong=[
-        (-2.4, "none | expected  a different number"),
-        (-3, "none | expected  a different number"),
+        (-2.4, "own: multiplied back | −4 · (−2.4) = 9.6"),
+        (-3, "own: multiplied back | −4 · (−3) = 12"),
+        (-7.5, "own: multiplied back | = 30"),
+        (float("inf"), "none | expected  a different number"),
         (float("nan"), "nan | expected  a different number"),
         ((10, -4), "several numbers"),
     ],
