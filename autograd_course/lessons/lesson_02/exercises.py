@@ -47,7 +47,8 @@ prediction(
     choices={"more from": ["x", "y"]},
     tolerance=0.2,
     reveal="""By about 12 · 0.1 + 9 · 0.2 = 1.2 + 1.8 = **3.0**. The nudge of **y** contributes more: its slope is smaller, but you
-        turned the y knob further.""",
+        turned the y knob further. (This is the predicted change. The true change is 3.142: the cells below
+        compare the two.)""",
 )
 
 prediction(
@@ -98,6 +99,16 @@ prediction(
         product grows by 1 %. But a gradient counts *per unit*, and one unit is a larger part of 5 than of 10. For a fair
         comparison, nudge each by 1 % of itself: 10 by 0.1 and 5 by 0.05. Then the changes of L are about 500 · 0.1 and
         1000 · 0.05. Both are 50, which is 2 % of 2500.""",
+)
+
+prediction(
+    "02.back",
+    question="""Begin at L, whose gradient is 1. With y = 3 and w = 10, which gradient does x receive along its arrow into s,
+        and which along its arrow into p? And for which y is the gradient of x 0?""",
+    answer={"from s": 10, "from p": 30, "y": -1},
+    reveal="""**10** from s, **30** from p, and **y = −1**. L passes 1 · w = 10 to s, and s passes 10 · 1 = 10 to p. Then x
+        receives 10 · 1 = 10 from s, and 10 · y = 30 from p. Their sum is 40. For any y, the sum is w + w · y. So it is 0 if
+        y = −1, for every w, because the two contributions cancel. (The gradient is also 0 if w = 0, for every y.)""",
 )
 
 card(
