@@ -334,6 +334,7 @@ PARTS_IN_04 = ("### Saturation", "### Square root", "## Functions with kinks", "
 PARTS_IN_13 = ("# Remember a sequence", "*A good place to stop")
 PARTS_IN_13 += ("## Gradient clipping", "## The exact rule")
 PARTS_IN_13 += ("## Learn the wave", "**Compare with baselines.**")
+PARTS_IN_13 += ("**How far back does the network look?**", "**Free-running forecast.**")
 
 
 @pytest.mark.parametrize(

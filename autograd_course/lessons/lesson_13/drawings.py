@@ -11,6 +11,7 @@ from ...drawing.picture import Picture, svg
 
 LONGEST = 4 * np.pi  # four periods of the wave
 UNIT = 13  # px of height for a gradient of length 1
+FIRST = 13  # steps at which the norms of two trainings are drawn
 BELOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -171,7 +172,7 @@ def cliff(runs, step):
         inside = plot.x[0] <= rho <= plot.x[1]
         for k in range(0, step, 5):
             if plot.x[0] <= path[k] <= plot.x[1]:
-                plot.dot(path[k], heights[k], square=square, size=2.5)
+                plot.dot(path[k], heights[k], fill=fill, square=square, size=2.5)
         py = plot.box[1] + (24 if square else 4)
         plot.mark(74, py, fill=fill, square=square)
         where = f"ρ = {number(rho)}" + ("" if inside else ", outside")
@@ -232,34 +233,51 @@ def one_window(window, before, after):
 def two_descents(runs):
     """Draw the losses and the gradient norms of two trainings on logarithmic axes, and mark the clipped steps.
 
-    `runs` maps the maximum norm of each training, ∞ and a number, to its losses and its norms
-    before clipping, one of each for every step.
+    The norms are drawn at the first steps only, where the two trainings part. For the training that is
+    not clipped, the norm of one layer alone is drawn as well.
+
+    `runs` maps the maximum norm of each training, ∞ and a number, to its losses, its norms before
+    clipping, and the norms of its cell alone, one of each for every step.
     """
     c = min(runs)
     if len(runs) != 2 or max(runs) < np.inf or c == np.inf:
         raise ValueError(
             f"two_descents: expected the maximum norms inf and one number, got {[*runs]}"
         )
-    steps = max(len(losses) for losses, _ in runs.values())
-    span = (-0.5, max(steps, 2) - 0.5)
-    loss = Axes((62, 40, 482, 190), span, (-2.4, 3))
-    norm = Axes((62, 276, 482, 130), span, (-1, 3))
-    loss.frame([], decades(-2, 3, 1), title="loss (each line: × 10)")
-    norm.frame(ticks(0, steps), decades(-1, 3, 1), "step", "norm of the gradient before clipping")
+    steps = max(len(losses) for losses, *_ in runs.values())
+    loss = Axes((62, 40, 482, 150), (-0.5, max(steps, 2) - 0.5), (-2.6, 3))
+    norm = Axes((62, 278, 482, 220), (-0.5, FIRST - 0.5), (-10, 11.5))
+    loss.frame(ticks(0, steps), decades(-2, 3, 1), "step", "loss (each line: × 10)")
+    norm.frame(
+        ticks(0, FIRST - 1),
+        decades(-9, 9, 3),
+        "step",
+        f"norm of the gradient before clipping, first {FIRST} steps",
+    )
     norm.line(norm.x, [np.log10(c)] * 2, style.GRADIENT, 1.5, "5 4")
-    norm.words(544, norm.at(0, np.log10(c))[1] - 6, f"c = {number(c)}", style.GRADIENT, "end", 13)
-    text, py = ["two trainings by gradient descent"], 464
-    for limit, (losses, norms) in runs.items():
+    px, level = norm.at(8.5, np.log10(c))
+    norm.words(px, level - 6, f"c = {number(c)}", style.GRADIENT, size=13)
+    text, py = ["two trainings by gradient descent"], 556
+    for limit, (losses, norms, cell) in runs.items():
         name, dash = ("clipped", "none") if limit == c else ("not clipped", "5 4")
         cut = [step for step, length in enumerate(norms) if length > limit]
-        for axes, values in ((loss, losses), (norm, norms)):
+        curves = [(loss, losses, style.INK), (norm, norms[:FIRST], style.INK)]
+        if limit != c:
+            curves.append((norm, cell[:FIRST], style.OTHER))
+        for axes, values, colour in curves:
             with np.errstate(all="ignore"):
                 heights = np.log10(np.array(values, float))
-            heights = np.nan_to_num(heights, nan=999, posinf=999, neginf=-999)  # far outside
+            heights = np.nan_to_num(  # outside: far above, or 0 just below
+                heights, nan=999, posinf=999, neginf=axes.y[0] - 1
+            )
             outside = np.flatnonzero(heights > axes.y[1])
-            axes.line(np.arange(len(heights)), heights, dash=dash)
+            axes.line(np.arange(len(heights)), heights, colour, dash=dash)
+            for step in [k for k, value in enumerate(values) if value == 0][:1]:
+                px, bottom = axes.at(step, axes.y[0])
+                words = f"0 at step {step}"
+                axes.words(px - 14, bottom - 4, words, colour, "end", 13, halo=True)
             for step in cut:
-                if step not in outside:
+                if step < len(heights) and step not in outside:
                     axes.dot(step, heights[step], style.GRADIENT, style.GRADIENT, size=3)
             if len(outside) and axes is loss:
                 px = axes.at(outside[0], 0)[0]
@@ -271,13 +289,17 @@ def two_descents(runs):
         )
         norm.key(66, py, f"{name}: final loss {last}", style.INK, 2, dash)
         text.append(f"{name}: loss {first} at first, {last} at the end; norm at most {longest}")
+        for which, values in [("norm", norms), *([("of the cell alone", cell)] * (limit != c))]:
+            listed = ", ".join(number(float(f"{v:.2g}")) for v in values[:FIRST])
+            text.append(f"{name}: {which} at the first steps: {listed}")
         if limit == c:
             text.append(f"{len(cut)} steps clipped at c = {number(c)}: {', '.join(map(str, cut))}")
         py += 22
-    norm.mark(80, py - 5, style.GRADIENT, style.GRADIENT, size=3)
-    norm.words(102, py, "a clipped step", style.GRADIENT, "start", 13)
+    norm.key(66, py, "not clipped: norm of the cell alone", style.OTHER, 2, "5 4")
+    norm.mark(80, py + 17, style.GRADIENT, style.GRADIENT, size=3)
+    norm.words(102, py + 22, "a clipped step", style.GRADIENT, "start", 13)
     text = "\n".join(text)
-    return Picture(svg(f"0 0 560 {py + 12}", "".join(loss.parts + norm.parts), text), text)
+    return Picture(svg(f"0 0 560 {py + 34}", "".join(loss.parts + norm.parts), text), text)
 
 
 def continued(known, truth, network, rule):

@@ -437,6 +437,70 @@ def _states(w, start, steps):
             "The derivative of tanh occurs twice: the first line already contains it. Only the product is left.",
         ),
         edit(
+            _ON,
+            "g = g * w * (1 - states[k - 1] ** 2)",
+            "The derivative of tanh occurs twice: the next pass begins with it. Here only the product is left, so g times w.",
+        ),
+        edit(
+            "states[k] **",
+            "np.tanh(w * states[k]) **",
+            "np.tanh(w * states[k]) goes one step too far. The derivative of tanh is 1 − z², and z is states[k].",
+        ),
+        edit(
+            "states[k] ** 2",
+            "np.tanh(w * states[k])",
+            "np.tanh(w * states[k]) goes one step too far. The derivative of tanh is 1 − z², and z is states[k].",
+        ),
+        edit(
+            "(1 - states[k] ** 2)",
+            "np.tanh(w * states[k])",
+            "The rule of tanh multiplies g by 1 − z², where z is the output of tanh, states[k].",
+        ),
+        *[
+            edit(
+                _ADD,
+                f"total = total + k * {what}",
+                "You multiply by k, but each pass is for one use of w: its contribution is g times the state.",
+            )
+            for what in ("g * states[k - 1]", "g")
+        ],
+        *[
+            edit(
+                line,
+                line.replace("g * ", "k * g * "),
+                "You multiply by k, but no rule here has the number of the step as a factor. Leave k out.",
+            )
+            for line in (_TANH, _ON)
+        ],
+        edit(
+            _ON,
+            "g = states[k - 1]",
+            "That is the state, not its gradient. The gradient of the state before is g times the other factor, w.",
+        ),
+        *[
+            edit(
+                "(1 - states[k] ** 2)",
+                f"{s} * (1 - {s})",
+                "s · (1 − s) is the derivative of the sigmoid. The derivative of tanh is 1 − z², with its output z.",
+            )
+            for s in ("states[k]", "states[k - 1]", "1 / (1 + np.exp(-w * states[k - 1]))")
+        ],
+        edit(
+            _TANH,
+            "g = g ** 2",
+            "You square g. The rule of tanh squares its output z, and multiplies g by 1 − z².",
+        ),
+        edit(
+            _ADD,
+            "total = total + g ** 2",
+            "You square g. The contribution of each use is g times the other factor of the product, which is a state.",
+        ),
+        edit(
+            _ON,
+            "g = g ** 2",
+            "You square g. The gradient of the state before is g times the other factor, w.",
+        ),
+        edit(
             "return total",
             "return w * total",
             "There is one factor w too many. The gradient of w is g times the state; the factor w is for the state before.",
@@ -1035,12 +1099,43 @@ UNCHANGED = "    if norm <= max_norm:\n        return gradients\n"
             "The arrays *are* the gradients and have no .grad. (clip_grad_norm_ takes weights.)",
         ),
         *[
+            (
+                wrong,
+                "clip_grad_norm_ takes weights and shortens their .grad. These arrays are the gradients: compute the norm and "
+                "the factor yourself.",
+            )
+            for wrong in (
+                lambda gradients, c: autograd_lib.nn.utils.clip_grad_norm_(gradients, c),
+                lambda gradients, c: [
+                    autograd_lib.nn.utils.clip_grad_norm_(g, c) for g in gradients
+                ],
+            )
+        ],
+        *[
+            (
+                wrong,
+                "These are NumPy arrays, not Tensors, and .data of an array is its memory. Use g itself.",
+            )
+            for wrong in (
+                lambda gradients, c: [g.data.norm() for g in gradients],
+                lambda gradients, c: [g.data**2 for g in gradients],
+                lambda gradients, c: [g.data * g.data for g in gradients],
+            )
+        ],
+        (
+            lambda gradients, c: [g.norm() for g in gradients],
+            "A NumPy array has no method `norm`: use the square root of np.sum(g * g).",
+        ),
+        *[
             edit(
                 f"np.sqrt({_ALL})",
                 f"np.linalg.norm({arrays})",
                 "The arrays have different shapes: sum the squares of each array, then add these sums.",
             )
-            for arrays in ("gradients", "np.concatenate(gradients)")
+            for arrays in (
+                "gradients",
+                *(f"np.{join}(gradients)" for join in ("concatenate", "stack", "hstack", "vstack")),
+            )
         ],
         *[
             edit(
@@ -1060,11 +1155,14 @@ UNCHANGED = "    if norm <= max_norm:\n        return gradients\n"
             "sum(np.sum(g[0] * g[0]) for g in gradients)",
             "That is only the first row of each array. Use all entries.",
         ),
-        edit(
-            _ALL,
-            "sum(np.linalg.norm(np.atleast_2d(g), 2) ** 2 for g in gradients)",
-            "np.linalg.norm(g, 2) of a matrix is a different norm. Use the root of the sum of all squares.",
-        ),
+        *[
+            edit(
+                _ALL,
+                f"sum(np.linalg.norm({array}, 2) ** 2 for g in gradients)",
+                "np.linalg.norm(g, 2) of a matrix is a different norm. Use the root of the sum of all squares.",
+            )
+            for array in ("g", "np.atleast_2d(g)")
+        ],
         printed(_clip),
     ],
 )
@@ -1104,5 +1202,6 @@ def clip(answer):
             (short, 0.2),
             (short, 0.4999),
             ([short[0], short[0]], 0.6),
+            ([np.array([[3.0, 0.0], [0.0, 4.0]])], 2.5),
         ],
-    )  # one array of two parameters: 0.707 together
+    )  # one array of two parameters: 0.707 together; a matrix: 5, but its longest stretch is 4

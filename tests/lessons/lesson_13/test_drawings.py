@@ -53,6 +53,14 @@ def test_a_run_that_left_says_where_it_is():
     )
 
 
+def test_the_trail_of_the_clipped_run_is_filled_like_its_mark():
+    """Catch a trail of hollow dots, which looks like that of the other run."""
+    ρ = 1.1 - 0.001 * np.arange(12)
+    runs = {"clipped": ρ, "not clipped": np.full(12, np.nan)}
+    fills = {dot.get("fill") for dot in svg_of(drawn.cliff(runs, 11)).iter(f"{SVG}circle")}
+    assert fills == {style.INK}
+
+
 def test_a_forecast_names_its_largest_error():
     wave = np.sin(np.arange(20.0))
     text = drawn.continued(wave[:10], wave[10:], wave[10:] + 0.25, wave[10:]).text
@@ -86,9 +94,10 @@ def test_one_window_shows_each_forecast_at_its_own_sample():
 
 
 def descents(last):
+    norms = [1.0, 10.0, 100.0, last]
     return {
-        np.inf: ([0.1, 1.0, 10.0, last], [1.0, 10.0, 100.0, last]),
-        1.0: ([0.1, 1.0, 0.1, 0.01], [0.5, 10.0, 2.0, 0.1]),
+        np.inf: ([0.1, 1.0, 10.0, last], norms, [0.5, 8.0, 1e-9, 0.0]),
+        1.0: ([0.1, 1.0, 0.1, 0.01], [0.5, 10.0, 2.0, 0.1], [0.1, 1.0, 1.0, 0.1]),
     }
 
 
@@ -97,18 +106,21 @@ def test_two_descents_mark_the_clipped_steps(last, words):
     picture = drawn.two_descents(descents(last))
     assert picture.text.splitlines()[1:] == [
         f"not clipped: loss 0.1 at first, {words} at the end; norm at most {words if last > 1 else '100'}",
+        f"not clipped: norm at the first steps: 1, 10, 100, {words}",
+        "not clipped: of the cell alone at the first steps: 0.5, 8, 1e−9, 0",
         "clipped: loss 0.1 at first, 0.01 at the end; norm at most 10",
+        "clipped: norm at the first steps: 0.5, 10, 2, 0.1",
         "2 steps clipped at c = 1: 1, 2",
     ]
     dots = [
         (float(dot.get("cx")), float(dot.get("cy"))) for dot in svg_of(picture).iter(f"{SVG}circle")
     ]
     (loss, loss_2), (norm, norm_2), _ = dots[:2], dots[2:4], dots[4:]
-    assert len(dots) == 5 and loss[0] == norm[0] < loss_2[0] == norm_2[0]
-    decade = 190 / 5.4
-    assert np.isclose(loss_2[1] - loss[1], decade, atol=0.2), (
+    assert len(dots) == 5 and loss[0] < loss_2[0] and norm[0] < norm_2[0]
+    assert np.isclose(loss_2[1] - loss[1], 150 / 5.6, atol=0.2), (
         "a tenth of the loss is one line lower"
     )
+    assert np.isclose(norm_2[1] - norm[1], np.log10(10 / 2) * 220 / 21.5, atol=0.2)
     assert "not clipped: leaves the picture" in words_in(picture)
     points = " ".join(line.get("points") for line in svg_of(picture).iter(f"{SVG}polyline"))
     assert "nan" not in points and "inf" not in points and "e" not in points
@@ -118,10 +130,36 @@ def test_two_descents_inside_the_picture():
     assert "not clipped: leaves the picture" not in words_in(drawn.two_descents(descents(20.0)))
 
 
+def test_the_norm_of_the_cell_is_drawn_where_it_vanishes():
+    """Catch a curve that leaves the picture before it is 0, and one that is drawn too high."""
+    picture = drawn.two_descents(descents(20.0))
+    assert "0 at step 3" in words_in(picture)
+    (cell,) = (
+        np.array([[*map(float, at.split(","))] for at in line.get("points").split()])
+        for line in svg_of(picture).iter(f"{SVG}polyline")
+        if line.get("stroke") == style.OTHER
+    )
+    one_step, decade = 482 / drawn.FIRST, 220 / 21.5
+    assert np.allclose(np.diff(cell[:, 0]), one_step, atol=0.2)
+    assert np.isclose(cell[2, 1] - cell[1, 1], np.log10(8e9) * decade, atol=0.2)
+    bottom = 278 + 220
+    assert cell[:3, 1].max() < bottom < cell[3, 1] < bottom + 2 * decade
+
+
+def test_two_descents_draw_the_norms_of_the_first_steps_only():
+    long = [float(k + 1) for k in range(40)]
+    runs = {np.inf: (long, long, long), 1.0: (long, long, long)}
+    counts = [
+        len(line.get("points").split())
+        for line in svg_of(drawn.two_descents(runs)).iter(f"{SVG}polyline")
+    ]
+    assert sorted(counts) == [2, drawn.FIRST, drawn.FIRST, drawn.FIRST, 40, 40]
+
+
 @pytest.mark.parametrize("limits", [[1.0], [np.inf], [1.0, 2.0], [1.0, 2.0, np.inf]])
 def test_two_descents_need_one_run_that_is_not_clipped(limits):
     with pytest.raises(ValueError, match="expected the maximum norms inf and one number"):
-        drawn.two_descents(dict.fromkeys(limits, ([1.0], [1.0])))
+        drawn.two_descents(dict.fromkeys(limits, ([1.0], [1.0], [1.0])))
 
 
 def test_gradient_sizes():
