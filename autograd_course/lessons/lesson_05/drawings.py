@@ -20,21 +20,22 @@ from ...widgets.stepper import BACKWARD, Story, frames, picture
 def draw_values(output):
     """Draw the Values from which the Value `output` was computed, as `draw_graph` draws Tensors.
 
-    A card shows the number, the data and the grad of a Value, and the variable that holds the Value, if
-    any. An arrow comes from each of the inputs, with the local gradient of this input.
+    A card shows the number, the data and the grad of a Value, the variable that holds the Value, if
+    any, and the formula of a sum or a product. An arrow comes from each of the inputs, with the local
+    gradient of this input.
     """
-    called = {}
+    variable = {}
     for name, value in graph.variables().items():
         if type(value) is type(output) and not name.startswith("_"):
-            called.setdefault(value, f"{name} (#{value.number})")
+            variable.setdefault(value, name)
     found = [output]
     for value in found:
         found += [x for x in dict.fromkeys(value.inputs) if x not in found]
     nodes = [
         graph.Node(
             value,
-            called.get(value, f"#{value.number}"),
-            None,
+            f"{variable[value]} (#{value.number})" if value in variable else f"#{value.number}",
+            _operation(value),
             {},
             np.asarray(value.data),
             np.asarray(value.grad),
@@ -45,9 +46,33 @@ def draw_values(output):
         )
         for value in sorted(found, key=lambda value: value.number)
     ]
-    text, placed = graph.describe(nodes), graph.layout(nodes)
+    text = graph.describe(nodes)
+    nodes = [node._replace(name=_title(node.key, node.name, variable), op=None) for node in nodes]
+    placed = graph.layout(nodes)
     drawn = graph.listed(text) if placed is None else graph.draw(nodes, placed, text)
     return Picture(drawn, text, says_all=True)
+
+
+def _operation(value):
+    """Return "add" or "multiply" if the Value stores what a sum or a product of its inputs stores, else None."""
+    if len(value.inputs) != 2:
+        return None
+    (x, y), stored = (one.data for one in value.inputs), (value.data, *value.locals)
+    return {(x + y, 1, 1): "add", (x * y, y, x): "multiply"}.get(stored)
+
+
+def _title(value, name, variable):
+    """Return the title of the card of a Value: its name, and its formula if it is a sum or a product.
+
+    `variable` maps the Values that a variable holds to the name of this variable.
+    """
+    operation = _operation(value)
+    if not operation:
+        return name
+    x, y = (variable.get(one, f"#{one.number}") for one in value.inputs)
+    formula = f"{x} {'+' if operation == 'add' else '·'} {y}"
+    number = f" (#{value.number})" if value in variable else ""
+    return f"{variable.get(value, name)} = {formula}{number}"
 
 
 # --- The order of the visits ------------------------------------------------------------------------------------------------
@@ -104,12 +129,21 @@ _half_squared_error = elementwise(
 
 
 def _short(x):
-    """Return a number as text with three digits, or four below 0.01: a card has room for it on a phone."""
+    """Return a number as text with four significant digits: a card has room for it on a phone."""
     return number(_rounded(x))
 
 
 def _rounded(x):
-    return float(f"{x:.3g}" if abs(x) >= 0.01 else f"{x:.4g}")
+    return float(f"{x:.4g}")
+
+
+def _product(g, local, gx):
+    """Return the line "g × local = gx" with rounded numbers.
+
+    The sign is ≈ where the product of the rounded factors is not the rounded product.
+    """
+    exact = abs(_rounded(g) * _rounded(local) - _rounded(gx)) < 1e-12
+    return f"{_short(g)} × {_short(local)} {'=' if exact else '≈'} {_short(gx)}"
 
 
 class _Neuron(Story):
@@ -140,7 +174,10 @@ class _Neuron(Story):
             self.nodes[id(value)] = node._replace(name=title, op=None, inputs=tuple(local))
         placed = graph.layout(list(self.nodes.values()))
         self.placed = placed and (placed.down or placed)  # one column, beside the numbers
+        # Wider than in the layout, so that the mark at its corner is beside the arrow from w
+        self.nodes[id(s)] = self.nodes[id(s)]._replace(name=f"the sum {titles[s]}")
         self.ledger, self.kept = {id(L): 1.0}, {}
+        self.visited = [id(value) for value in (L, ŷ, s, w, b)]  # each gets its .grad
         self.tell(
             "The forward pass is done, so every value is known. The ledger has one entry: 1 for L."
         )
@@ -150,8 +187,8 @@ class _Neuron(Story):
         self.kept |= self.ledger
         self.ledger = {}
         self.tell(
-            f"w and b are leaves. They send nothing, and .grad keeps their gradients: "
-            f"{_short(self.kept[id(w)])} and {_short(self.kept[id(b)])}. The ledger is empty."
+            f"w and b are visited. They are leaves, so they send nothing: their gradients "
+            f"{_short(self.kept[id(w)])} and {_short(self.kept[id(b)])} go into .grad. The ledger is empty."
         )
 
     def visit(self, value):
@@ -164,9 +201,8 @@ class _Neuron(Story):
                 gx = self.nodes[id(value)].passed[slot]
                 self.ledger[key] = float(gx)
                 self.sent[id(value), slot], self.beads[id(value), slot] = gx, "now"
-                self.work.append(
-                    (f"to {self.names[key]}", f"{_short(g)} × {local} = {_short(float(gx))}")
-                )
+                line = _product(g, float(local.replace("−", "-")), float(gx))
+                self.work.append((f"to {self.names[key]}", line))
         sends = " and ".join(f"{line} {to}" for to, line in self.work)
         self.tell(
             f"{self.at[0]} is visited. It takes g = {_short(g)} out of the ledger and sends g × local: {sends}.",
@@ -196,8 +232,8 @@ class _Neuron(Story):
             {},
             [(self.names[key], _short(g), "") for key, g in self.ledger.items()],
             [
-                (node.name, _short(self.kept[node.key]) if node.key in self.kept else "nothing")
-                for node in self.wanting
+                (self.names[key], _short(self.kept[key]) if key in self.kept else "nothing")
+                for key in self.visited
             ],
         )
 

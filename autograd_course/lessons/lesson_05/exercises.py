@@ -156,6 +156,8 @@ class _StepLimit(Exception):
 # --- Record -----------------------------------------------------------------------------------------------------------------
 
 KEPT = "Your function keeps its result and writes into it at the next call. Make a new tuple or list inside the function, at each call."
+PAIRED = "Each local gradient fits its input, but the order differs from that of add: the inputs should be (x, y), and the local gradients in the same order."
+NO_GRAD = "Your local gradients change with x.grad or y.grad. In the forward pass, .grad plays no part: each local gradient is the other number, .data."
 NUMBERS = "x and y are Values. Multiply their numbers: x.data * y.data."
 
 
@@ -257,7 +259,7 @@ def multiply(answer):
                 (a + y.data, "That is the sum. Return the product: x.data * y.data."),
             ],
         )
-        _expect_inputs(z.inputs, (x, y), call)
+        _expect_inputs(z, (x, y), call)
         if any(
             hasattr(local, "data") and hasattr(local, "inputs")
             for local in np.ravel(np.array(z.locals, object))
@@ -300,6 +302,7 @@ def multiply(answer):
                     (abs(y.data), abs(a)),
                     "A local gradient keeps its sign: it is the other number, unchanged.",
                 ),
+                lambda got, expected: NO_GRAD if _reads_grad(answer, x, y) else None,
             ],
         )
         expect(
@@ -337,7 +340,17 @@ def multiply(answer):
             )
 
 
-def _expect_inputs(got, inputs, call):
+def _reads_grad(answer, x, y):
+    """Return True if the local gradients that `answer` stores depend on the `.grad` of x and y."""
+    had, stored = (x.grad, y.grad), []
+    for x.grad, y.grad in (had, (3.5, -1.25)):
+        stored.append(answer(x, y).locals)
+    x.grad, y.grad = had
+    return not same(*stored, 0, 0)
+
+
+def _expect_inputs(z, inputs, call):
+    got = z.inputs
     if (
         isinstance(got, (tuple, list))
         and len(got) == 2
@@ -350,6 +363,8 @@ def _expect_inputs(got, inputs, call):
         hint = "There are no inputs, so the backward pass would end here."
     elif len(got) == 1:
         hint = "There are two inputs, (x, y), even if both are the same Value."
+    elif [*got] == [*inputs][::-1] and [*np.ravel(z.locals)] == [x.data for x in inputs]:
+        hint = PAIRED
     else:
         hint = "The inputs are x and y themselves, in this order: the first local gradient belongs to the first input."
     raise Wrong(
@@ -858,7 +873,7 @@ def backward(answer):
     except KeyError as error:
         error.tried, error.hint = (
             "backward(L), on a small graph",
-            _missing(error.args[0], error.output),
+            _missing(answer, error.args[0], error.output, error.had),
         )
         raise
     except (AttributeError, IndexError, NameError, TypeError, ValueError) as error:
@@ -874,11 +889,15 @@ def backward(answer):
             cause = ONE_LEFT
         elif cause.same_as(own(FAULTS["seeded twice"])):
             cause = OLD_LEDGER
+        elif cause.same_as(own(FAULTS["kept"])):
+            cause = SENT_AGAIN
         else:
             known = (hint for first, hint in FIRST.items() if same(difference.got, first, 0, 1e-9))
             cause = next(known, cause)
         if cause != ONE_LEFT:
             cause = _mistake(answer) or cause
+        if cause == NOTHING:
+            cause = _nothing(answer)
         if cause == Cause():
             if difference.expected != 2.0**40:
                 _expect_everywhere(answer)  # a smaller graph may show it
@@ -1037,11 +1056,12 @@ def _expect_everywhere(answer):
         reached = _newest_first(_reached(L))
         for k, value in enumerate(reached):
             value.grad = 0.25 * k + 1.5  # all of them hold a gradient already
+        had = {value: value.grad for value in reached}
         tried = f"every .grad after backward(L), where {words}, and each held a gradient before (of {names})"
         try:
             answer(L)
         except KeyError as error:
-            error.tried, error.hint = tried, _missing(error.args[0], L)
+            error.tried, error.hint = tried, _missing(answer, error.args[0], L, had)
             raise
         expect(
             tuple(value.grad for value in reached),
@@ -1051,22 +1071,38 @@ def _expect_everywhere(answer):
         )
 
 
-def _missing(key, output):
+def _missing(answer, key, output, had):
     """Return the hint for a learner whose `backward` reads an entry that is missing from the ledger.
 
-    `key` is the key of the missing entry, and `output` is the Value where the pass began.
+    Parameters
+    ----------
+    answer : callable
+        The learner's function.
+    key : object
+        The key of the missing entry.
+    output : Value
+        The Value where the pass began.
+    had : dict
+        The `.grad` of each Value before the pass.
     """
     if not isinstance(key, _Value):
         return "The keys of the ledger are Values: ledger.pop(value), ledger[x]."
     if key is output:
         return "The output has no entry. The ledger begins with 1.0 for the output, and each visit takes out one entry, that of the value whose turn it is: ledger.pop(value)."
+    if key.grad != had.get(key, key.grad):
+        return "The ledger has no entry for this value, because its contribution went to x.grad. Write the contribution into the ledger, ledger[x] = …: x gets its .grad at its own visit."
+    if key in output._inputs and output.grad == had[output] and ".grad" in names_in(answer):
+        return "Is the output visited first? Its .grad has not changed, and so far nothing was sent to this value. Go through all of order(output): the output is its first entry."
     if key in output._inputs:
         return "The ledger has no entry for this value. ledger.get(x, 0.0) then returns 0.0, but it does not make an entry: only ledger[x] = … does."
     return "The turn of this value comes before any of its users has sent it a gradient. Go through order(output) unchanged, users first."
 
 
 # More than one slip ends so; the ledger begins right in the stub.
-NOTHING = "The .grad of every leaf stays 0. Is there a value.grad += g at each visit, before the loop over the inputs? (A leaf has none.) Does the ledger start as {output: 1.0}? Is the output visited first, and is there no return inside the loop?"
+NOTHING = "No .grad changes. Is there a value.grad += g at each visit? Does the ledger start as {output: 1.0}?"
+ENDED = "Only the output gets its .grad, so the pass ends after the first visit. Is there a return or a break inside the loop?"
+LEAVES = "The .grad of every leaf stays 0, although other Values get theirs. value.grad += g belongs before the loop over the inputs, because a leaf has none."
+SENT_AGAIN = "Two calls gave three times the gradient: the second call sent a sum of the first call again. Keep the sums of a pass in a ledger, not in .grad, and start each call with a new one: {output: 1.0}."
 ONE_LEFT = "Exactly half at a value that is used twice: of its two contributions only the last is left. Add each contribution to the old entry of the input, ledger[x] = ledger.get(x, 0.0) + …"
 OLD_LEDGER = "Two calls gave four times the gradient. Does the ledger still hold sums from the first call? Make it inside the function: each pass starts with a new ledger."
 BACK = "The local gradients are in the wrong order: the first belongs to the first input."
@@ -1116,10 +1152,11 @@ def _counting(answer):
         _Value.looks, _Value.most = 0, 200_000
         reached = _reached(output)
         before = [(value.data, value._inputs, value.locals) for value in reached]
+        had = {value: value.grad for value in reached}
         try:
             answer(output)
         except KeyError as error:
-            error.output = output
+            error.output, error.had = output, had
             raise
         except _StepLimit:
             _Value.looks = 0
@@ -1134,6 +1171,17 @@ def _counting(answer):
             )
 
     return backward
+
+
+def _nothing(answer):
+    """Return the hint for a learner whose `backward` leaves the `.grad` of every leaf unchanged."""
+    z = _Value(1.0) + _Value(4.0)
+    L = z * _Value(-3.0)
+    try:
+        answer(L)
+    except Exception:
+        return NOTHING
+    return LEAVES if z.grad else ENDED if L.grad else NOTHING
 
 
 def _paying(value, g):
@@ -1168,7 +1216,7 @@ recall(
             "1 − z²",
             """
         **1 − z²**. It is 1 where z is 0, and it approaches 0 as z approaches 1 or −1.
-        In this lesson you meet a published engine that uses z² instead.""",
+        A published engine uses z² instead: it has an optional section below.""",
             choices=["1 − z²", "z²", "1 − z"],
         ),
         Question(
@@ -1227,7 +1275,7 @@ derivation(
                 ),
                 (
                     "(ŷ - y) ŷ^2",
-                    "The local gradient of tanh is 1 − tanh². This is the tutorial's mistake.",
+                    "The local gradient of tanh is 1 − tanh². A published tutorial makes this mistake.",
                 ),
                 ("(ŷ - y) (1 - s^2)", "The rule of tanh uses its output ŷ, not its input s."),
             ),
@@ -1258,6 +1306,28 @@ derivation(
             ),
         ),
     ),
+)
+
+prediction(
+    "05.published",
+    question="""
+        The neuron uses `published` instead of `tanh`. One of your three factors changes, from 1 − ŷ² = 0.07065.
+        The gradient of w is then how many times as large?""",
+    answer=13.15,
+    tolerance=0.25,
+    reveal="""
+        **About 13.15**. `published` stores z² as the local gradient, here ŷ² = 1 − 0.07065 = 0.92935. The other two factors stay the same,
+        so the gradient grows by the factor 0.92935 / 0.07065. (Answers from 12.9 to 13.4 count as right.)""",
+)
+
+prediction(
+    "05.twice",
+    question="""
+        Take $L = 3 \\cdot (x \\cdot x)$ at x = 2. A first call of `backward(L)` gives x.grad = 12. You call `backward(L)`
+        again, without resetting anything. What is x.grad then?""",
+    answer=24.0,
+    reveal="""
+        **24**. The second pass computes the same gradient, 12, and `value.grad += g` adds it to the 12 of the first pass.""",
 )
 
 prediction(

@@ -55,16 +55,43 @@ def test_values_are_drawn_with_all_that_they_store():
     held = add(first, Value(4.0))
     held.grad, first.grad = 2.0, -3.0
     picture = draw_values(held)
-    names = [f"first (#{first.number})", f"#{first.number + 2}", f"held (#{held.number})"]
+    one, two, three = (
+        f"first (#{first.number})",
+        f"#{first.number + 2}",
+        f"held (#{held.number})",
+    )
     drawn = words(picture)
-    assert [word for word in drawn if "#" in word] == names
+    titles = [one, two, f"held = first + {two} (#{held.number})"]
+    assert [word for word in drawn if "#" in word] == titles
     assert drawn.count("local 1") == 2 and {"1", "4", "5", "2", "−3", "0"} <= set(drawn)
     assert "7" not in drawn
     assert picture.text.splitlines()[1:] == [
-        f"{names[0]}: value 1, gradient −3",
-        f"{names[1]}: value 4, gradient 0",
-        f"{names[2]}: value 5, gradient 2; local gradients: {names[0]} 1, {names[1]} 1",
+        f"{one}: value 1, gradient −3",
+        f"{two}: value 4, gradient 0",
+        f"{three} = add({one}, {two}): value 5, gradient 2; local gradients: {one} 1, {two} 1",
     ]
+
+
+def test_a_formula_is_drawn_only_where_the_numbers_are_those_of_a_sum_or_a_product():
+    def titles(data, x, y, locals):
+        p, q = Value(x), Value(y)
+        drawn = words(draw_values(Value(data, (p, q), locals)))
+        number = q.number + 1
+        return [word.removeprefix(f"#{number}") for word in drawn if word.startswith(f"#{number}")]
+
+    for data, x, y, locals, sign in [
+        (4.0, 2.0, 2.0, (1.0, 1.0), " + "),
+        (4.0, 2.0, 2.0, (2.0, 2.0), " · "),
+        (1.0, 1.0, 1.0, (1.0, 1.0), " · "),
+        (5.0, 2.0, 2.0, (1.0, 1.0), ""),
+        (6.0, 2.0, 3.0, (2.0, 3.0), ""),
+        (0.0, 2.0, 2.0, (1.0, -1.0), ""),
+    ]:
+        (title,) = titles(data, x, y, locals)
+        assert sign in title if sign else title == ""
+    p, q = Value(10.0), Value(5.0)
+    r = multiply(p, q)
+    assert f"r = p · q (#{r.number})" in words(draw_values(r))
 
 
 def test_a_value_used_twice_is_drawn_once_with_two_arrows():
@@ -101,17 +128,51 @@ def test_each_step_of_the_neuron_brings_its_gradients(w):
         for entry, g in entries.items():
             assert np.isclose(float(g.replace("−", "-")), told[entry], rtol=5e-3)
             assert g in words(neuron_steps(w, step))
-    kept = neuron_steps(w, 4).text.splitlines()[-1]
-    found = re.fullmatch(r"In .grad so far: w (\S+), b (\S+)", kept).groups()
-    assert np.allclose(
-        [float(g.replace("−", "-")) for g in found], [told["w"], told["b"]], rtol=5e-3
-    )
+    told = {"L": 1.0} | told
+    for step, visited in enumerate(["", "L", "Lŷ", "Lŷs", "Lŷswb"]):
+        kept = neuron_steps(w, step).text.splitlines()[-1].removeprefix("In .grad so far: ")
+        entries = dict(entry.split() for entry in kept.split(", "))
+        assert [*entries] == [*"Lŷswb"]
+        for name, g in entries.items():
+            assert (g != "nothing") == (name in visited), "as in backward: .grad += g at its visit"
+            if g != "nothing":
+                assert np.isclose(float(g.replace("−", "-")), told[name], rtol=5e-4)
+
+
+@pytest.mark.parametrize("w", [1.0, 0.5, 0.0])
+def test_a_product_of_the_neuron_is_equal_or_nearly_equal_as_its_sign_says(w):
+    for step in range(5):
+        shown = re.findall(r"(\S+) × (\S+) ([=≈]) ([−\d.]+\d)", neuron_steps(w, step).text)
+        assert len(shown) == 2 * [0, 1, 1, 2, 0][step], "in the sentence and in the panel"
+        for *numbers, sign, product in shown:
+            g, local, gx = (float(one.replace("−", "-")) for one in [*numbers, product])
+            assert np.isclose(g * local, gx, rtol=0, atol=1e-12) == (sign == "=")
+            assert np.isclose(g * local, gx, rtol=1e-3)
+
+
+def test_no_mark_covers_the_head_of_an_arrow():
+    for step in range(5):
+        svg = svg_of(neuron_steps(1.0, step))
+        heads = [
+            tuple(map(float, tip))
+            for path in svg.iter("{http://www.w3.org/2000/svg}path")
+            for tip in re.findall(r"M([\d.-]+),([\d.-]+) L[^z]*z", path.get("d"))
+        ]
+        marks = [
+            [float(one.get(side)) for side in ("x", "y", "width", "height")]
+            for one in svg.iter("{http://www.w3.org/2000/svg}rect")
+            if one.get("height") == "18"
+        ]
+        assert len(heads) == 6 and len(marks) == [1, 2, 3, 5, 5][step]
+        for tip_x, tip_y in heads:
+            for x, y, wide, high in marks:
+                assert not (x - 4 < tip_x < x + wide + 4 and y < tip_y < y + high + 7)
 
 
 def test_a_card_of_the_neuron_shows_no_gradient_before_its_turn():
     shown = [words(neuron_steps(1.0, step)).count("not yet") for step in range(5)]
     assert shown == [4, 3, 2, 0, 0]
-    assert {"s = w · x + b", "ŷ = tanh(s)", "L = ½ (ŷ − y)²", "x", "w", "b", "y"} <= set(
+    assert {"the sum s = w · x + b", "ŷ = tanh(s)", "L = ½ (ŷ − y)²", "x", "w", "b", "y"} <= set(
         words(neuron_steps(1.0, 0))
     )
     assert "nothing" in neuron_steps(1.0, 4).text and "−0.005083" in words(neuron_steps(1.0, 4))

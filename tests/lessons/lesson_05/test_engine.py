@@ -181,13 +181,13 @@ def test_operations_of_the_table_and_a_minus():
 
 def test_the_published_rule_can_be_corrected_after_the_stepper_has_run(capsys):
     cells = sources("05")
-    corrected = cells["published"].replace("g * z ** 2", "g * (1 - z ** 2)")
+    corrected = cells["published"].replace("(z ** 2,)", "(1 - z ** 2,)")
     names = {}
     for code in [
         *(cells["imports"], cells["value"], *SOLVED.values()),
         "Value.__add__, Value.__mul__ = add, multiply",
-        *(cells[name] for name in ("operation", "neuron-code", "published", "own")),
-        corrected,
+        *(cells[name] for name in ("subtract-tanh", "neuron-code", "published", "published-run")),
+        *(cells["own"], corrected, cells["published-run"]),
     ]:
         exec(code, names)
     *_, published, again = capsys.readouterr().out.splitlines()

@@ -8,6 +8,7 @@ from autograd_course.grading.rule_checks import FAULTS, engine
 from autograd_course.lessons.lesson_05.exercises import (
     OLD_LEDGER,
     ONE_LEFT,
+    SENT_AGAIN,
     _newest_first,
     _paying,
     _reached,
@@ -29,6 +30,8 @@ cases(
         edit(LOCALS, "(y.data,)", "number of values"),
         edit(LOCALS, "(x.data * y.data, x.data * y.data)", "own: That is the result, twice"),
         edit(LOCALS, "(y.grad, x.grad)", "own: Those are gradients"),
+        edit(LOCALS, "(y.data * x.grad, x.data * y.grad)", "own: .grad plays no part"),
+        edit(LOCALS, "(y.data + x.grad, x.data + y.grad)", "own: .grad plays no part"),
         edit(LOCALS, "(abs(y.data), abs(x.data))", "own: sign"),
         edit(
             LOCALS,
@@ -49,11 +52,12 @@ cases(
         edit("(x, y), (", "(x.data, y.data), (", "own: the Values themselves"),
         edit("(x, y), (", "(), (", "own: There are no inputs"),
         edit("(x, y), (", "(y, x), (", "own: themselves, in this order"),
+        edit(f"(x, y), {LOCALS}", "(y, x), (x.data, y.data)", "own: the pairs match"),
         *[
             edit(
                 "(x, y), (y.data, x.data)",
                 f"(x, y)[::{step}], (y.data, x.data)[::{step}]",
-                "own: themselves, in this order",
+                "own: the pairs match",
             )
             for step in ("1 if x.number < y.number else -1", "-1 if x.number < y.number else 1")
         ],
@@ -413,10 +417,8 @@ PAY = "            ledger[x] = ledger.get(x, 0.0) + g * local"
 cases(
     "05.backward",
     wrong=[
-        *(
-            (engine(fault).backward, own(FAULTS[fault]))
-            for fault in ("replaced", "early", "kept", "local")
-        ),
+        *((engine(fault).backward, own(FAULTS[fault])) for fault in ("replaced", "early", "local")),
+        (engine("kept").backward, own(SENT_AGAIN)),
         (engine("seeded twice").backward, own(OLD_LEDGER)),
         edit(
             "ledger = {output: 1.0}",
@@ -444,17 +446,19 @@ cases(
         edit("value.grad += g", "value += g", "own: To send it on, multiply numbers"),
         edit("g * local", "value * local", "own: To send it on, multiply numbers"),
         edit("value.grad += g", "grad += g", "own: Each Value has its own .grad"),
-        edit(PAY, f"{PAY}\n        return ledger", "own: value.grad += g"),
-        edit("1.0}", "0.0}", "own: value.grad += g"),
+        edit(PAY, f"{PAY}\n        return ledger", "own: ends after the first visit"),
+        edit(PAY, f"{PAY}\n            return", "own: ends after the first visit"),
+        edit(PAY, f"{PAY}\n        break", "own: ends after the first visit"),
+        edit("1.0}", "0.0}", "own: no .grad changes"),
         edit("1.0}", "2.0}", "own: Exactly double. Does the ledger"),
         edit("{output: 1.0}", "{}", "own: that of the value whose turn it is"),
-        edit("        value.grad += g\n", "", "own: value.grad += g"),
+        edit("        value.grad += g\n", "", "own: no .grad changes"),
         edit(
             "        value.grad += g\n",
             "",
             PAY,
             f"{PAY}\n            value.grad += g",
-            "own: value.grad += g",
+            "own: the leaves get none",
         ),
         edit(
             PAY, f"{PAY}\n            x.grad += g * local", "own: Exactly double. Does the ledger"
@@ -494,7 +498,7 @@ cases(
         edit(
             "1.0}",
             "output.grad + 1}",
-            "own: Two calls gave three times the gradient",
+            own(SENT_AGAIN),
         ),
         edit(
             "        for x,",
@@ -569,6 +573,19 @@ cases(
             "x, y = value.inputs\n        for x, local in zip((x, y), value.locals):",
             "own: A leaf has no inputs",
         ),
+        edit(
+            "ledger[x] = ledger.get(x, 0.0) + g * local",
+            "x.grad += g * local",
+            "own: its contribution went to x.grad",
+        ),
+        edit(
+            "        value.grad += g\n",
+            "",
+            "ledger[x] = ledger.get(x, 0.0) + g * local",
+            "x.grad += g * local",
+            "own: its contribution went to x.grad",
+        ),
+        edit("order(output)", "order(output)[1:]", "own: the output is not visited"),
         edit("ledger.pop(value)", "ledger.pop(output)", "own: that of the value whose turn it is"),
         edit("order(output)", "order(output)[::-1]", "own: users first"),
         edit("order(output)", "reversed(order(output))", "own: users first"),
@@ -619,7 +636,7 @@ cases(
         ),
         edit("ledger = {output: 1.0}", "ledger = {output: output.data}", "own: begins with 1.0"),
         (lambda output: _paying(output, 1.0), own(FAULTS["every path"])),
-        (lambda output: _into_grad(output), own(FAULTS["kept"])),
+        (lambda output: _into_grad(output), own(SENT_AGAIN)),
         edit(
             "for value in order(output):",
             "while ledger:\n      for value in order(output):",
@@ -627,7 +644,7 @@ cases(
             ".get(value, 0.0)",
             "endless",
         ),
-        (lambda output: 1.0, "own: value.grad += g"),
+        (lambda output: 1.0, "own: no .grad changes"),
     ],
     accepted=[
         edit("value.grad += g", "value.grad = value.grad + g"),
