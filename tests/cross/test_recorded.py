@@ -5,9 +5,11 @@ where these are missing, are the real ones.
 lesson.
 """
 
+import inspect
 import json
 import re
-from dataclasses import asdict
+from ast import literal_eval
+from dataclasses import asdict, replace
 from functools import cache
 from tempfile import TemporaryDirectory
 
@@ -57,6 +59,10 @@ def test_every_cell_prints_what_is_recorded(lesson):
 def test_what_the_cells_of_lesson_21_print_is_what_it_says():
     said = {name: one["output"] for name, one in ran("21").items()}
     assert said["by_torch"].split()[1:] == said["by_jax"].split()[1:]
+    values, gradients = map(literal_eval, said["port_A_by_stages"].splitlines())
+    kept = optional_frameworks.recorded("21")["ports"]["A"]
+    for printed, exact in [(values, kept["values"]), (gradients, kept["gradients"])]:
+        assert printed == {key: round(far, 4) for key, far in exact.items()}
     assert said["my_op_in_torch"] == "my op: True True\n"
     assert said["my_op_in_jax"].endswith("first and second derivative: no error\n")
     assert re.fullmatch(
@@ -83,13 +89,47 @@ def test_slopes_are_as_recorded(engine):
         assert np.allclose(now[scene], then[scene], rtol=0, atol=1e-14), scene
 
 
+@pytest.mark.parametrize("name", ["ours", *ports.PORTS])
+def test_consequences_are_as_recorded(name):
+    now, then = ports.consequence(name), ports.consequences()[name]
+    assert list(now) == list(then)
+    assert (
+        np.allclose(now["read"], then["read"], rtol=0, atol=1) and now["reread"] == then["reread"]
+    )
+    for key in ("weights", "logits"):
+        assert np.allclose(now[key], then[key], rtol=1e-2, atol=1e-13), key
+
+
+def test_a_port_with_two_differences_shows_only_the_larger(monkeypatch):
+    """Statement of the lesson: in a port that contains A and E, you hardly notice E in `hidden`."""
+    a, e = ports.PORTS["A"], ports.PORTS["E"]
+
+    def network():
+        source = inspect.getsource(ports.in_torch)
+        for port in (a, e):
+            source = source.replace(port.healthy, port.line)
+        exec(source, scope := dict(vars(ports)))
+        return scope["in_torch"]
+
+    both = replace(a)
+    both.network = network
+    monkeypatch.setitem(ports.PORTS, "AE", both)
+    alone, together = (ports.evidence(name, steps=0).values["hidden"] for name in ("A", "AE"))
+    assert alone != together and abs(together - alone) < 0.03 * alone
+
+
 if __name__ == "__main__":
     beside = {
         "21": {
             "ports": {name: asdict(one) for name, one in ports.measured().items()},
             "agreement": {engine: ports.slopes(engine) for engine in ("PyTorch", "JAX")},
+            "consequences": {name: ports.consequence(name) for name in ["ours", *ports.PORTS]},
         }
     }
+    for lesson, parts in beside.items():  # the notebook reads them while it runs
+        (optional_frameworks.LESSONS / f"lesson_{lesson}/recorded.json").write_text(
+            json.dumps(optional_frameworks.recorded(lesson) | parts), encoding="utf-8"
+        )
     for lesson in RECORDED:
         text = re.sub(
             r"\[\s+([^][{}]*?)\s+\]",

@@ -163,6 +163,42 @@ def chart(evidence):
     )
 
 
+def what_follows(found):
+    """Draw a table of what the difference of each port changes: after training, and with loaded weights.
+
+    `found` is a dict of dicts by name, as `consequences` returns it. The first seed is shown.
+    """
+    head = [
+        "",
+        "trained here: scans read correctly, of 360",
+        "your trained weights loaded: largest change of a logit",
+        "and scans read differently",
+    ]
+    rows = []
+    for name, one in found.items():
+        change = one["logits"][0]
+        rows.append(
+            (
+                "yours" if name == "ours" else name,
+                str(one["read"][0]),
+                _about(change) if change > ROUNDING else "only rounding" if name != "ours" else "",
+                str(one["reread"][0]) if name != "ours" else "",
+            )
+        )
+    text = "\n".join(
+        f"{name}: {read} of 360 new scans read correctly"
+        + (
+            f"; with your trained weights, change of a logit: {change}, scans read differently: {reread}"
+            if change
+            else ""
+        )
+        for name, read, change, reread in rows
+    )
+    return Picture(
+        f'<div style="overflow-x:auto">{table(rows, head, ruled=True)}</div>', text, says_all=True
+    )
+
+
 # --- One number under a slider --------------------------------------------------------------------------------------
 
 ENGINES = {
@@ -413,15 +449,17 @@ def way(kept, exercises, predictions, titles):
     low = ground + 36 + deep * (size + 3) + 36
     key = [
         ("rect", "an exercise, right; a column is a lesson"),
+        ("open", "an exercise, not right yet; some are optional"),
         ("", "a prediction, right at once"),
         ("✓", "missed, and right when it came back"),
         ("?", "missed"),
         ("≡", "a card"),
     ]
     for mark, words in key:
-        if mark == "rect":
+        if mark in ("rect", "open"):
+            fill, line = (style.INK, style.INK) if mark == "rect" else ("none", style.LINE)
             plot.parts.append(
-                f'<rect x="16" y="{low - 10}" width="14" height="12" rx="2" fill="{style.INK}"/>'
+                f'<rect x="16" y="{low - 10}" width="14" height="12" rx="2" fill="{fill}" stroke="{line}"/>'
             )
         elif mark == "≡":
             plot.words(23, low + 2, mark, size=20)

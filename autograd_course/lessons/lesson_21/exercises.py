@@ -53,7 +53,8 @@ recall(
 prediction(
     "21.agree",
     question="""Each engine uses its own functions and defaults. Which of the following have the same gradient in all three, up
-    to rounding: gelu(t)? the std of three numbers? maximum(t, 1) at t = 1? max pooling at a tie?""",
+    to rounding: gelu(t)? the std of three numbers? maximum(t, 1) at t = 1? at a tie, max pooling by the engine's own
+    pooling function?""",
     answer={"gelu": False, "std": False, "maximum(t, 1) at t = 1": True, "pooling at a tie": False},
     reveal="""**No, no, yes, no.** PyTorch computes gelu with a different function, erf instead of tanh, and its std divides by
     n − 1: a different *calculation* has a different gradient. At a tie the function is not differentiable, so its gradient
@@ -63,11 +64,11 @@ prediction(
 
 prediction(
     "21.losses",
-    question="""You compare only one number, up to rounding: the loss before the first step. For how many of the five ports does
-    this number differ from yours?""",
-    answer=3,
-    reveal="""**3.** A, D and E compute different values, so their losses differ: by 0.1 %, by 6 % and by a hundred-thousandth.
-    B and C compute the same values and differ from yours only in the backward pass.""",
+    question="""You compare only one number: the loss before the first step. How many of the eight causes leave this number
+    as it is, to twelve digits?""",
+    answer=2,
+    reveal="""**2.** Causes 4 and 7 change only the backward pass. Each of the other six changes a value, and so the loss.
+    But the change may be small: float32 changes this loss by less than a hundred-thousandth.""",
 )
 
 prediction(
@@ -119,6 +120,7 @@ CAUSES = [
     "relu is maximum(0, x), with slope ½ at 0",
     "float32 instead of float64",
 ]
+LISTED = "\n".join(f"{number}. {cause}" for number, cause in enumerate(CAUSES, start=1))
 RIGHT = {"A": 5, "B": 4, "C": 7, "D": 1, "E": 3}
 EVIDENCE = {
     "A": "A: `bent` and `pooled` are equal to yours, and `scaled` is the first that differs, by 0.8 %. What could its 64 "
@@ -153,10 +155,8 @@ def _misread(letter, number):
     "21.diagnose",
     minutes=5,
     difficulty="medium",
-    importance=1,
-    question="In each port, one line of the network is written differently from yours. What is the difference? Give its number in the list below. Use only the table.\n\n"
-    + "\n".join(f"{number}. {cause}" for number, cause in enumerate(CAUSES, start=1))
-    + "\n\nThree of the eight do not occur in any port.",
+    importance=2,
+    question="In each port, one line of the network is written differently from yours. Which of the eight causes above is it? Give its number. Use only the table.",
     stub="""
         port_A = ...
         port_B = ...
@@ -166,6 +166,7 @@ def _misread(letter, number):
     hints=[
         "Go down a column. The first value that differs is computed by the line that you are looking for. If no value "
         "differs, the port uses a different convention at a tie or a kink.",
+        ("The eight causes again", LISTED),
         *((f"Help: {letter}", EVIDENCE[letter][3:]) for letter in RIGHT),
     ],
     solution="\n".join(f"port_{letter} = {number}" for letter, number in RIGHT.items()),
@@ -702,7 +703,10 @@ def _why(got, g, slope, x, remark):
     for other, sentence in [
         (-expected, "The magnitude is right, but the sign is wrong."),
         (2 * expected, "The result is exactly twice as large as it should be."),
-        (expected / 2, "The result is exactly half as large as it should be."),
+        (
+            expected / 2,
+            "The result is exactly half as large as it should be. If your op contains x²: the slope of x² is 2x.",
+        ),
         (
             np.abs(g) * slope,
             "grad_output may be negative, and the gradient of x must keep its sign.",
@@ -1486,12 +1490,18 @@ def fooled(answer):
         if not letters <= {"a", "b", "c"}:
             raise Wrong(
                 name,
-                brief(sorted(map(str, letters))),
+                _as_set(letters),
                 "only the letters a, b and c",
                 "Name the rules by lower-case letters, in quotes.",
             )
         if letters != right:
-            raise Wrong(name, brief(sorted(letters)), "different letters", hint)
+            raise Wrong(name, _as_set(letters), "different letters", hint)
+
+
+def _as_set(letters):
+    """Format a set as Python writes it, with sorted entries and with double quotes, as in the stub."""
+    inside = ", ".join(sorted(brief(each).replace("'", '"') for each in letters))
+    return f"{{{inside}}}" if letters else "set()"
 
 
 def _judge_check(accepts):

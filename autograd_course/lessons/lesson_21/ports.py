@@ -24,9 +24,9 @@ from ..lesson_14.drawings import STROKES
 # --- The network ----------------------------------------------------------------------------------------------------
 
 
-def start():
+def start(seed=0):
     """Return a dict of the initial parameters by name: the four kernels of lesson 14, and two random layers."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     return {
         "kernels": STROKES * 1.0,
         "shifts": np.zeros(4),
@@ -259,6 +259,50 @@ def evidence(name, steps=30, lr=0.2):
         losses.append(float(mine["loss"]))
         p = {key: p[key] - lr * grads[key] for key in p}
     return Evidence(losses, *apart)
+
+
+@cache
+def after_training(name, seed=0, steps=30, lr=0.2):
+    """Train the engine or the port called `name` from the start of this seed, and return its parameters."""
+    x, y = scans()
+    p = start(seed)
+    for _ in range(steps):
+        grads = run(name, p, x, y)[1]
+        p = {key: p[key] - lr * grads[key] for key in p}
+    return p
+
+
+def consequence(name, seeds=range(10)):
+    """Measure what differs after training with the engine or the port called `name`.
+
+    Returns
+    -------
+    dict of str to list
+        Each list has one entry for each seed. "read": how many of 360 new scans the trained network
+        reads correctly. "weights": the largest difference of its parameters from ours, relative to
+        the largest entry of ours. With our trained parameters loaded into it, "logits": the largest
+        difference of a logit, and "reread": how many of the new scans it reads differently.
+    """
+    _, _, images, labels = digits()
+    images = images.reshape(-1, 1, 8, 8)
+    found = {"read": [], "weights": [], "logits": [], "reread": []}
+    for seed in seeds:
+        p, mine = after_training(name, seed), after_training("ours", seed)
+        own = run(name, p, images, labels)[0]["logits"]
+        ours, loaded = (run(each, mine, images, labels)[0]["logits"] for each in ("ours", name))
+        found["read"].append(int(np.sum(own.argmax(axis=1) == labels)))
+        found["weights"].append(max(_apart(p[key], mine[key]) for key in p))
+        found["logits"].append(float(np.max(np.abs(loaded - ours))))
+        found["reread"].append(int(np.sum(loaded.argmax(axis=1) != ours.argmax(axis=1))))
+    return found
+
+
+def consequences():
+    """Return the recorded result of `consequence` for our network and each port, as a dict by name.
+
+    It is not measured in the lesson, because 70 training runs take too long.
+    """
+    return recorded("21")["consequences"]
 
 
 def _apart(theirs, ours):

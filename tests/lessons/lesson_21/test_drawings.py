@@ -14,6 +14,7 @@ from autograd_course.lessons.lesson_21.drawings import (
     times,
     trained,
     way,
+    what_follows,
 )
 from autograd_course.optional_frameworks import recorded
 
@@ -74,6 +75,29 @@ def test_lines_stand_side_by_side():
             f"as people write it: {port.line}" in said
             and f"to agree with yours: {port.healthy}" in said
         )
+
+
+def test_what_follows_shows_the_first_start():
+    found = {
+        name: {"read": [read, 1], "logits": [far, 9.0], "reread": [other, 7], "weights": [0, 0]}
+        for name, read, far, other in [
+            ("ours", 310, 0, 0),
+            ("A", 309, 0.06, 2),
+            ("D", 138, 4e-15, 0),
+        ]
+    }
+    picture = what_follows(found)
+    assert picture.text.splitlines() == [
+        "yours: 310 of 360 new scans read correctly",
+        "A: 309 of 360 new scans read correctly; with your trained weights, change of a logit: 0.06, scans read differently: 2",
+        "D: 138 of 360 new scans read correctly; with your trained weights, change of a logit: only rounding, scans read differently: 0",
+    ]
+    cells = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row) for row in picture.html.split("<tr")[2:]]
+    assert cells == [
+        ["yours", "310", "", ""],
+        ["A", "309", "0.06", "2"],
+        ["D", "138", "only rounding", "0"],
+    ]
 
 
 def test_agree_frames_the_digits_that_differ():
@@ -163,5 +187,8 @@ def test_the_path_counts_missed_and_fixed_ports():
         "03: 1 of 1 exercises, predictions 1 missed",
     ]
     assert "✓" in words(picture) and "?" in words(picture)
+    fills = [one.get("fill") for one in drawings(picture)[0].iter(f"{SVG}rect")]
+    assert fills.count("none") == 1 + 1, "01.c and the key"
+    assert "an exercise, not right yet; some are optional" in words(picture)
     empty = way({"exercises": [], "predictions": {}, "cards": {}}, ["01.a"], ["01.p"], {})
     assert empty.text.endswith("Nothing is recorded in this folder yet.")

@@ -11,9 +11,19 @@ import pytest
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 import autograd_lib as ag
+from autograd_course.grading import Wrong
 from autograd_course.lessons.lesson_21 import ports
-from autograd_course.lessons.lesson_21.exercises import CAUSES, RIGHT
+from autograd_course.lessons.lesson_21.exercises import (
+    CAUSES,
+    LISTED,
+    RIGHT,
+    _as_set,
+    _rms,
+    fooled,
+)
 from autograd_course.optional_frameworks import recorded
+
+NOTEBOOK = Path(__file__).parents[3] / "notebooks/21_cross_over.ipynb"
 
 
 def test_what_was_recorded_is_of_this_network():
@@ -69,14 +79,30 @@ def test_each_cause_is_that_of_its_port():
         assert word in CAUSES[RIGHT[letter] - 1] and word in ports.PORTS[letter].cause
 
 
+def test_the_notebook_lists_the_causes():
+    """The list is in the cell of the prediction, and the exercise refers to it."""
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    [text] = ["".join(c["source"]) for c in notebook["cells"] if c["id"] == "losses-predict"]
+    assert LISTED in text and len(CAUSES) == 8
+
+
+def test_the_recorded_consequences_are_of_this_network():
+    kept = recorded("21")["consequences"]
+    now = ports.consequence("ours", seeds=[0])
+    assert now["read"] == kept["ours"]["read"][:1]
+    assert now["weights"] == now["logits"] == [0] and now["reread"] == [0]
+
+
 def test_causes_without_a_port():
     """Statements of the hints: transposed kernels show in the first line, a summed loss is 200
-    times as large, and float32 differs from `scaled` on, by less than 1e-5.
+    times as large, and float32 differs from `scaled` on, by less than 1e-5. And of the prediction:
+    each of the three changes one of the first twelve digits of the loss.
     """
     x, y = ports.scans()
     p, (values, gradients) = ports.start(), ports.run("ours", ports.start(), x, y)
     transposed = ports.run("ours", p | {"kernels": p["kernels"].swapaxes(2, 3)}, x, y)[0]
     assert not np.allclose(transposed["bent"], values["bent"]) and len(y) == 200
+    assert abs(transposed["loss"] - values["loss"]) > 1e-3
     single, single_gradients = ports.run(
         "ours",
         {name: value.astype(np.float32) for name, value in p.items()},
@@ -118,9 +144,7 @@ def test_the_timed_workers_are_sent_arrays_not_files():
     """joblib 1.6 moves arrays above 1 MB into files and sometimes deletes one twice, which
     prints a traceback above the picture.
     """
-    notebook = json.loads(
-        (Path(__file__).parents[3] / "notebooks/21_cross_over.ipynb").read_text(encoding="utf-8")
-    )
+    notebook = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     line = next(
         line
         for cell in notebook["cells"]
@@ -158,3 +182,19 @@ def test_the_forms_of_the_final_task(form):
     f, rule = FORMS[form]
     x, g = np.random.default_rng(0).normal(size=(2, 3, 4))
     assert np.allclose(rule(g, f(x), x), ag.vjp(f, x)[1](g)[0])
+
+
+def test_a_set_is_shown_as_it_is_typed():
+    """Regression: the verdict printed the set {"a"} as a list, although a list is rejected."""
+    for letters, shown in [({"c", "a"}, '{"a", "c"}'), (set(), "set()"), ({"A", 1}, '{"A", 1}')]:
+        assert _as_set(letters) == shown
+        with pytest.raises(Wrong) as wrong:
+            fooled.check((lambda rule: _accepts(rule), letters, set()))
+        assert wrong.value.shown[1] == shown
+
+
+def _accepts(rule):
+    rng = np.random.default_rng(0)
+    x, g, u = (rng.normal(size=(3, 4)) for _ in range(3))
+    along = np.sum(g * (_rms(x + 1e-5 * u) - _rms(x - 1e-5 * u))) / 2e-5
+    return bool(np.isclose(np.sum(rule(g, _rms(x), x) * u), along, rtol=1e-4))
