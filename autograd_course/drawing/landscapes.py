@@ -87,7 +87,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
         here, seen = path[-1], [_inside(place, span) for place in path]
         for place in path[:-1][seen[:-1]]:
             plot.parts.append(
-                f'<path d="{_marker("circle", *plot.at(*place), 2.2)}" fill="{colour}"/>'
+                f'<path d="{marker("circle", *plot.at(*place), 2.2)}" fill="{colour}"/>'
             )
         with np.errstate(all="ignore"):  # a path may diverge
             value = number(float(f(*here)))
@@ -102,7 +102,7 @@ def landscape(f, paths, span, step=None, names=("w₁", "w₂"), ahead=False):
         )
         for x, y in [(px + 17, py - 5)] + [plot.at(*here)] * seen[-1]:
             top.append(
-                f'<path d="{_marker(shape, x, y, 6.5)}" fill="{colour}" stroke="{style.PAPER}" stroke-width="1.5"/>'
+                f'<path d="{marker(shape, x, y, 6.5)}" fill="{colour}" stroke="{style.PAPER}" stroke-width="1.5"/>'
             )
         whole = not seen[-1] or (np.abs(path).max(1) > 3 * bounds).any()
         plot.words(px + 40, py, ends if whole else name, colour, "start", 13)
@@ -285,9 +285,9 @@ def boundary(points, labels, p, title, pull=None, dotted=()):
     wrong = (own > 0.5) != (labels == 1)
     gap = 1 if pull is None else 2.5
     for k, (shape, ink, *_) in enumerate(CLASSES):
-        marks = "".join(_marker(shape, *places[i], radius[i]) for i in np.flatnonzero(labels == k))
+        marks = "".join(marker(shape, *places[i], radius[i]) for i in np.flatnonzero(labels == k))
         rings = "".join(
-            _marker(shape, *places[i], radius[i] + gap)
+            marker(shape, *places[i], radius[i] + gap)
             for i in np.flatnonzero((labels == k) & wrong)
         )
         plot.parts.append(
@@ -298,7 +298,7 @@ def boundary(points, labels, p, title, pull=None, dotted=()):
         )
     plot.parts += words.parts
     for left, (shape, ink, *_), name in zip((62, 172), CLASSES, ("class 0", "class 1")):
-        plot.parts.append(f'<path d="{_marker(shape, left, LEGEND[1] - 5, 5)}" fill="{ink}"/>')
+        plot.parts.append(f'<path d="{marker(shape, left, LEGEND[1] - 5, 5)}" fill="{ink}"/>')
         plot.words(left + 10, LEGEND[1], name, ink, "start", 13)
     plot.words(290, LEGEND[1], "ringed: wrong prediction", style.FAINT, "start", 13)
     text = f"{title}. {np.count_nonzero(~wrong)} of {len(points)} points are right."
@@ -399,7 +399,8 @@ def _area(plot, field, low, high):
     )
 
 
-def _marker(shape, x, y, r):
+def marker(shape, x, y, r):
+    """Return the SVG path of a marker centred at (x, y), in px: a shape of PATHS with radius r."""
     if shape == "circle":
         return f"M{x - r:.1f} {y:.1f}a{r:.1f} {r:.1f} 0 1 1 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 1 {-2 * r:.1f} 0Z"
     corners = {

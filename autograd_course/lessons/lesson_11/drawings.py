@@ -1,11 +1,11 @@
-"""Draw the pictures of lesson 11: gradient descent in a ravine, and the factor by which a step multiplies a weight."""
+"""Draw the pictures of lesson 11: paths in a landscape, their heights over the steps, and the factor of each weight."""
 
 import numpy as np
 
 from ...drawing import style
-from ...drawing.axes import Axes
-from ...drawing.formatting import number
-from ...drawing.landscapes import landscape
+from ...drawing.axes import Axes, decades, ticks
+from ...drawing.formatting import counted, number
+from ...drawing.landscapes import OWN, PATHS, landscape, marker
 from ...drawing.picture import Picture, svg
 
 SPAN = ((-3.0, 3.0), (-2.0, 2.0))  # the same scale on both axes, so that a round bowl looks round
@@ -49,7 +49,13 @@ def zigzag(step):
             f'<path d="M56 {top + 20}h492v10h-492z" fill="none" stroke="{style.LINE}"/>'
         )
     text = f"{above.text}\n{'; '.join(said)}"
-    return Picture(above.html + svg("0 0 560 78", "".join(below.parts), "; ".join(said)), text)
+    bars = svg("0 0 560 78", "".join(below.parts), "; ".join(said))
+    return Picture(_stacked(above.html, bars), text)
+
+
+def _stacked(*drawings):
+    """Return the HTML that puts several drawings below one another, also in a wide window."""
+    return "".join(f"<div>{drawing}</div>" for drawing in drawings)
 
 
 def factors(f, path, curvatures, lr):
@@ -104,4 +110,96 @@ def factors(f, path, curvatures, lr):
         )
         line.mark(px, high - 3, style.VALUE, style.VALUE, square=square)
     text = "\n".join([above.text, *said])
-    return Picture(above.html + svg("0 14 560 108", "".join(line.parts), "\n".join(said)), text)
+    scale = svg("0 14 560 108", "".join(line.parts), "\n".join(said))
+    return Picture(_stacked(above.html, scale), text)
+
+
+HEIGHT = "height above the minimum (1 at the start)"  # for a reader who does not see the picture
+
+
+def _over_steps(heights, powers, level, step=None):
+    """Draw the heights of several runs over the steps on a logarithmic scale.
+
+    The result is (Axes, list of sentences). The parameters are those of `speeds`; at `step`, the
+    picture has a vertical line and a marker on each run.
+    """
+    n = max(map(len, heights.values())) - 1
+    plot = Axes((56, 30, 492, 150), (0, n), powers)
+    title = f"height (start: 1; dotted: {100 * level:g} %)" if level else "height (start: 1)"
+    plot.frame(ticks(0, n, 8), decades(*powers, 2), "steps", title)
+    if level:
+        plot.line((0, n), [np.log10(level)] * 2, style.FAINT, 1.2, "2 3")
+    if step is not None:
+        plot.line((step, step), powers, style.LINE, 1.2)
+    said, marks = [], Axes(plot.box, plot.x, plot.y)
+    for (name, height), look in zip(heights.items(), PATHS):
+        shape, colour, dash = OWN.get(name, look)
+        with np.errstate(all="ignore"):  # a run may diverge, or reach the minimum exactly
+            height = np.log10(np.clip(np.nan_to_num(height, nan=np.inf), 1e-30, 1e30))
+        plot.line(range(len(height)), height, colour, 1.8, dash)
+        here = height[-1 if step is None else step]
+        if powers[0] <= here <= powers[1]:
+            marks.parts.append(_marked(shape, *plot.at(n if step is None else step, here), colour))
+            value = number(float(f"{10**here:.2g}"))
+        else:
+            value = f"{'below' if here < powers[0] else 'above'} {10.0 ** powers[int(here > powers[0])]:g}"
+        said.append(f"{name}: height {value}".replace("e-", "e−"))
+    plot.parts += marks.parts
+    return plot, said
+
+
+def descents(f, paths, step=None, bottom=0.0, level=None, powers=(-6, 1)):
+    """Draw the paths of optimizers in a landscape, and below it their heights over the steps.
+
+    Parameters
+    ----------
+    f, paths, step
+        The loss, the paths and the last step drawn, as in `landscape`. The lower plot has all steps.
+    bottom : float
+        The value of f at the minimum.
+    level : float, optional
+        A height at which the lower plot has a dotted line, as a fraction of the initial height.
+    powers : (int, int)
+        The lowest and the highest power of ten of the lower plot.
+    """
+    above = landscape(f, paths, SPAN, step)
+    with np.errstate(all="ignore"):  # a path may diverge
+        heights = {
+            name: (f(*path.T) - bottom) / (f(*path[0]) - bottom) for name, path in paths.items()
+        }
+    plot, said = _over_steps(heights, powers, level, step)
+    said = "\n".join([f"{HEIGHT}, {counted(_last(heights, step), 'step')} taken", *said])
+    below = svg("0 0 560 222", "".join(plot.parts), said, even=True)
+    return Picture(_stacked(above.html, below), f"{above.text}\n{said}")
+
+
+def speeds(heights, level=None, powers=(-8, 2)):
+    """Draw how fast several runs descend: their heights over the steps, with a legend.
+
+    Parameters
+    ----------
+    heights : dict of str to ndarray
+        A dict that maps the name of each run to its heights, as fractions of the initial height.
+    level : float, optional
+        A height at which the plot has a dotted line.
+    powers : (int, int)
+        The lowest and the highest power of ten of the plot.
+    """
+    plot, said = _over_steps(heights, powers, level)
+    for row, (name, look) in enumerate(zip(heights, PATHS)):
+        shape, colour, dash = OWN.get(name, look)
+        py = 246 + 23 * row
+        plot.key(56, py, name, colour, 1.8, dash)
+        plot.parts.append(_marked(shape, 70, py - 5, colour))
+    text = "\n".join([f"{HEIGHT}, {counted(_last(heights), 'step')} taken", *said])
+    return Picture(
+        svg(f"0 0 560 {234 + 23 * len(heights)}", "".join(plot.parts), text, even=True), text
+    )
+
+
+def _marked(shape, px, py, colour):
+    return f'<path d="{marker(shape, px, py, 5.5)}" fill="{colour}" stroke="{style.PAPER}" stroke-width="1.2"/>'
+
+
+def _last(heights, step=None):
+    return max(map(len, heights.values())) - 1 if step is None else step

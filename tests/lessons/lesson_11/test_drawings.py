@@ -81,10 +81,67 @@ def w2_with_momentum(lr, steps):
 
 
 def test_momentum_leaves_the_picture_below_its_limit():
-    """Hold the numbers that the lesson states beside the slider of momentum."""
+    """Hold the numbers that the lesson states beside the slider of momentum, and what its lower plot shows."""
     top = drawn.SPAN[1][1]
-    swing = w2_with_momentum(0.01, 6)
+    swing = w2_with_momentum(0.012, 5)
     assert np.all(swing[3:] < 0) and np.all(np.diff(swing) < 0)  # past 0 by more than one step
-    below, at, above = (abs(w2_with_momentum(lr, 400)) for lr in (0.15, 0.152, 0.154))
+    below, at, above = (abs(w2_with_momentum(lr, 400)) for lr in (0.148, 0.152, 0.156))
     assert below.max() > top > below[40:].max()
     assert at[-1] > top and np.isclose(at.max(), 22.8, rtol=1e-6) and above[40] > 1000
+
+
+def heights_of(picture):
+    """Return the heights that the description of a picture states, by the name of the run."""
+    return dict(re.findall(r"^(.*): height (.*)$", picture.text, re.MULTILINE))
+
+
+def lines_of(html):
+    """Return the points (px, py) of each line that is clipped to the lower plot."""
+    return [
+        np.array([[float(x) for x in point.split(",")] for point in points.split()])
+        for points in re.findall(r'<polyline points="([^"]*)"', html.rpartition("<div class=")[2])
+    ]
+
+
+def test_the_heights_fall_below_the_paths_at_the_same_steps():
+    path = np.array([(-2.6 * 0.98**k, 1.2 * 0.5**k) for k in range(41)])
+    picture = drawn.descents(ravine, {"plain": path}, 10, level=0.01, powers=(-4, 1))
+    share = ravine(*path[10]) / ravine(*path[0])
+    assert float(heights_of(picture)["plain"]) == pytest.approx(share, rel=0.05)
+    level, now, line = lines_of(picture.html)
+    assert len(line) == 41 and np.ptp(level[:, 1]) == 0 and np.ptp(now[:, 0]) == 0
+    assert now[0, 0] == line[10, 0] and line[0, 1] == 30 + 150 / 5  # 1 is one of five decades down
+    assert line[10, 1] == pytest.approx(60 - 30 * np.log10(share), abs=0.1)
+    assert level[0, 1] == 120 and "dotted: 1 %" in picture.html
+
+
+def test_a_run_that_diverges_or_arrives_has_no_marker_outside_the_plot():
+    rest, gone = np.zeros((5, 2)), np.array([(1.0, 1.0 * (-9.0) ** k) for k in range(5)])
+    rest[0] = 1
+    picture = drawn.descents(ravine, {"plain": rest, "momentum": gone}, powers=(-4, 4))
+    assert heights_of(picture) == {"plain": "below 0.0001", "momentum": "above 10000"}
+    far = gone * np.array([[1, 1e200]])
+    assert "nan" not in drawn.descents(ravine, {"plain": far}).html.rpartition("<div class=")[2]
+
+
+def test_runs_keep_their_looks_in_the_plot_of_heights():
+    """Catch a legend whose colours are not those of the lines."""
+    runs = {f"run {k}": np.array([1.0, 10.0**-k]) for k in range(1, 6)}
+    html = drawn.speeds(runs, level=1e-4).html
+    drawn_in = re.findall(r'<polyline [^>]*stroke="([^"]*)"', html)[1:]
+    named = re.findall(r'<text [^>]*fill="([^"]*)"[^>]*>run \d', html)
+    assert len(set(named)) == 5 and drawn_in == named
+    stated = heights_of(drawn.speeds(runs)).values()
+    assert [float(at.replace("−", "-")) for at in stated] == pytest.approx(
+        [0.1, 0.01, 0.001, 0.0001, 0.00001]
+    )
+
+
+def test_pictures_of_two_drawings_stack_them_in_a_wide_window_too():
+    path = np.array([(-2.6, 1.2), (-2.5, 1.1)])
+    for picture in (
+        drawn.zigzag(3),
+        drawn.factors(ravine, path, (1, 25), 0.02),
+        drawn.descents(ravine, {"plain": path}),
+    ):
+        assert picture.html.count('<div><div class="drawn') == 2
