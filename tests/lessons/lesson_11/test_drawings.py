@@ -83,9 +83,9 @@ def w2_with_momentum(lr, steps):
 def test_momentum_leaves_the_picture_below_its_limit():
     """Hold the numbers that the lesson states beside the slider of momentum, and what its lower plot shows."""
     top = drawn.SPAN[1][1]
-    swing = w2_with_momentum(0.012, 5)
+    swing = w2_with_momentum(0.01, 6)
     assert np.all(swing[3:] < 0) and np.all(np.diff(swing) < 0)  # past 0 by more than one step
-    below, at, above = (abs(w2_with_momentum(lr, 400)) for lr in (0.148, 0.152, 0.156))
+    below, at, above = (abs(w2_with_momentum(lr, 400)) for lr in (0.15, 0.152, 0.154))
     assert below.max() > top > below[40:].max()
     assert at[-1] > top and np.isclose(at.max(), 22.8, rtol=1e-6) and above[40] > 1000
 
