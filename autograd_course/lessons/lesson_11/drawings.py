@@ -142,8 +142,13 @@ def _over_steps(heights, powers, level, step=None):
             marks.parts.append(_marked(shape, *plot.at(n if step is None else step, here), colour))
             value = number(float(f"{10**here:.2g}"))
         else:
-            value = f"{'below' if here < powers[0] else 'above'} {10.0 ** powers[int(here > powers[0])]:g}"
-        said.append(f"{name}: height {value}".replace("e-", "e−"))
+            below = here < powers[0]
+            value = (
+                f"below {number(10.0 ** powers[0])}"
+                if below
+                else f"above {number(10.0 ** powers[1])}"
+            )
+        said.append(f"{name}: height {value}")
     plot.parts += marks.parts
     return plot, said
 

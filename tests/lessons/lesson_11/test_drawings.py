@@ -119,7 +119,7 @@ def test_a_run_that_diverges_or_arrives_has_no_marker_outside_the_plot():
     rest, gone = np.zeros((5, 2)), np.array([(1.0, 1.0 * (-9.0) ** k) for k in range(5)])
     rest[0] = 1
     picture = drawn.descents(ravine, {"plain": rest, "momentum": gone}, powers=(-4, 4))
-    assert heights_of(picture) == {"plain": "below 0.0001", "momentum": "above 10000"}
+    assert heights_of(picture) == {"plain": "below 0.0001", "momentum": "above 10,000"}
     far = gone * np.array([[1, 1e200]])
     assert "nan" not in drawn.descents(ravine, {"plain": far}).html.rpartition("<div class=")[2]
 
