@@ -160,11 +160,25 @@ def _third_value(got, expected):
     )
 
 
+def _masked_value(got, expected):
+    """Return a hint if the learner's bits are 0 where |w| > 1, and right elsewhere. Otherwise return None."""
+    bits, right = np.asarray(got[0]), expected[0]
+    outside = np.asarray(expected[1]) == 0
+    masked = bits.shape == np.shape(right) and np.array_equal(bits, np.where(outside, 0, right))
+    return (
+        "Where |w| > 1, only the gradient is 0. The value is still −1 or +1."
+        if masked and np.any(outside) and not np.all(outside)
+        else None
+    )
+
+
 _INSIDE, _BIT = "inside = np.clip(w, -1, 1)", "inside + (sign(w) - inside).detach()"
 _BEYOND = (
     "The value is right. But g passes beyond 1 too, so w would diverge: clip w first; in a rule, test "
     "|x| ≤ 1 on the weight, not on the bit."
 )
+_ZERO_OVER_ZERO = "At 0 that is 0/0, which is nan. Use sign(w), which is +1 at 0."
+_ASSIGNED = "Do not assign to data. Return a new Tensor: add the difference from the sign to `inside`, as a constant."
 _ALL_CUT = "The gradient is 0 everywhere. Detach only the part that you add to make the value right; g must pass through the rest."
 
 
@@ -375,6 +389,34 @@ _ALL_CUT = "The gradient is 0 everywhere. Detach only the part that you add to m
                 lambda z, g, x: g * (np.abs(x) <= 1),
             )
         ),
+        edit("sign(w) -", "w / abs(w) -", _ZERO_OVER_ZERO),
+        (lambda w: w / abs(w), _ZERO_OVER_ZERO),
+        *(
+            (
+                _row(rule),
+                "That multiplies g by the clipped w. Pass on g itself where |w| ≤ 1, and 0 elsewhere.",
+            )
+            for rule in (
+                lambda g, z, x: g * np.clip(x, -1, 1),
+                lambda g, z, x: g * np.clip(x, -1, 1) * (np.abs(x) <= 1),
+            )
+        ),
+        *(
+            (
+                _row(lambda g, z, x, bit=bit: np.where(np.abs(x) <= 1, g, bit(g))),
+                "Outside the range, w gets 0, not the sign of g.",
+            )
+            for bit in (np.sign, sign)
+        ),
+        edit(
+            _INSIDE,
+            "inside = w * (abs(w.data) <= 1)",
+            "sign(w) -",
+            "sign(inside) -",
+            "The gradient is right. But `inside` is 0 where |w| > 1, and so its sign is +1 there: take the sign of w itself.",
+        ),
+        edit(_INSIDE, "w.data = sign(w)\n    " + _INSIDE, _ASSIGNED),
+        edit(_INSIDE, _INSIDE + "\n    inside.data[...] = sign(w)", _ASSIGNED),
     ],
 )
 def one_bit(answer):
@@ -404,7 +446,7 @@ def one_bit(answer):
         _right_bit,
         build,
         first=examples,
-        hints=[*hints, _third_value],
+        hints=[*hints, _masked_value, _third_value],
         tried=lambda w, g: (
             f"one_bit(w), with the upstream gradient {brief(g)}, w = {brief(w)}: (value, gradient of w)"
         ),

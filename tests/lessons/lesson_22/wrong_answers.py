@@ -58,7 +58,30 @@ cases(
             "inside = w * masks.setdefault(w.shape, abs(w.data) <= 1)",
             "first entry in part 2",
         ),
-        edit(_INSIDE, "w.data[...] = sign(w)\n    " + _INSIDE, "none"),
+        edit(_INSIDE, "w.data[...] = sign(w)\n    " + _INSIDE, "mistake 57"),
+        edit("return", "inside.data = sign(w)\n    return", "mistake 57"),
+        (
+            ag.elementwise(lambda x: x / np.abs(x), lambda g, z, x: g * (np.abs(x) <= 1)),
+            "mistake 50",
+        ),
+        (
+            ag.elementwise(
+                lambda x: sign(x) * (np.abs(x) <= 1), lambda g, z, x: g * (np.abs(x) <= 1)
+            ),
+            "own: masked value",
+        ),
+        (lambda w: sign(w) * (abs(w.data) <= 1), "own: masked value"),
+        (
+            lambda w: np.where(abs(w) <= 1, w + (sign(w) - w).detach(), 0),
+            "own: masked value",
+        ),
+        edit(
+            _INSIDE,
+            "w = w * (abs(w.data) <= 1)",
+            "return inside + (sign(w) - inside)",
+            "return w + (sign(w) - w)",
+            "mistake 56",
+        ),
         (
             lambda w: sign(w) + (np.clip(w, -1, 1) - sign(w)).detach(),
             "mistake 44 | [ 0.82, -1.38, 0. , 0. , 1.88]",
