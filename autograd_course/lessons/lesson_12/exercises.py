@@ -129,7 +129,7 @@ card(
         "Five lines: `zero_grad`, forward, loss, `backward`, `step`.",
         "Gradient of the logits: `p − onehot`. It is largest where the model is confident and wrong, and almost 0 where it is confident and right.",
         "The first loss with C classes is about log C. If it stays there, the network learns nothing.",
-        "Initialise weights at random, between ±1/√n: neurons that start with equal weights (in and out) and biases stay equal.",
+        "Initialise weights at random: neurons that start with equal weights (in and out) and biases stay equal.",
         "Shuffle images and labels in the same order.",
         "Trust the held-out score, to about ±2·√(p(1 − p)/n). If you use it to make a choice, you need another test set.",
     ],
