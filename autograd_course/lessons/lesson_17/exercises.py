@@ -49,7 +49,7 @@ prediction(
     },
     reveal="""tanh returns g · (1 − z²), so it reads **z**. add returns g itself, so it reads **nothing**. multiply returns g ·
         y for x and g · x for y, so it reads **x and y**. The library's relu returns g where x > 0, so it reads **x**.
-        (The rule could test z > 0 instead. The author of a rule chooses what it reads.)""",
+        (The rule of PyTorch's relu reads z: it tests z > 0. The author of a rule chooses what it reads.)""",
 )
 
 prediction(
@@ -388,6 +388,11 @@ def _expect_silu(answer, xs):
             rtol=1e-12,
             atol=1e-13,
             hints=[
+                lambda got, expected: (
+                    "0/0 at x = 0: z / x is σ(x) only where x is not 0. Use ag.sigmoid(x)."
+                    if np.any(x == 0) and np.array_equal(np.isnan(got), x == 0)
+                    else None
+                ),
                 (
                     _slope(x),
                     "Off by the factor g: multiply by the upstream gradient.",
@@ -629,8 +634,8 @@ _SHAPED = "The gradient of a result has the shape of the result: np.ones(s.shape
         edit(
             "z.backward(g)",
             "z.backward()",
-            "backward needs an array: z.backward(g). (Is g None from the second segment on? Only the Tensor that you made from "
-            "the mark keeps a gradient, so give it a name of its own: start.grad.)",
+            "backward was called without a g. If you wrote z.backward(g), then g is None from the second segment on: only the "
+            "Tensor made from the mark keeps a gradient, so set g = start.grad. Otherwise pass g.",
         ),
         edit("z = step(z)", "z = step(z.data)", _PLAIN),
         edit("z = step(z)", "z = step(mark)", _PLAIN),

@@ -111,6 +111,10 @@ cases(
             "own: The value is right and",
         ),
         (_row(lambda g, z, x: _right_rule(g, z, x) * np.nan), "nan"),
+        (
+            _row(lambda g, z, x: g * z / x * (1 + x * (1 - z / x))),
+            "own: 0/0 at x = 0",
+        ),
         (_row(lambda g, z, x: np.sum(_right_rule(g, z, x))), "none | returned shape ()"),
         (_row(lambda g, z, x: _right_rule(g, z, np.abs(x))), "first entry"),
         (
