@@ -296,6 +296,101 @@ def _column(axes, n, j, height, colour):
     )
 
 
+def nested(n):
+    """Return a list of the moments of a pass through a chain of n steps, nested by halves.
+
+    Each moment is (action, step, values held by the outermost chain, values held by chains that run
+    again), where the action is "forward", "again" or "back". n is a power of 2. As in the engine, a
+    first half is recorded, and its results are forgotten except for the last one. A chain that runs
+    again releases each result as soon as g has passed it. A mark is passed when its chain has run.
+    """
+    kept, again, found = [0], [], []
+
+    def run(start, m, held):
+        """Run m steps, and return the tape: a list of (start, steps of a checkpoint or 0 for a step)."""
+        if m == 1:
+            held.append(start + 1)
+            done = "forward" if held is kept else "again"
+            found.append((done, start + 1, sorted(kept), sorted(again)))
+            return [(start, 0)]
+        half = m // 2
+        for p, steps in run(start, half, held)[:-1]:
+            held.remove(p + max(steps, 1))
+        return [(start, half), *run(start + half, half, held)]
+
+    def back(tape, held):
+        for start, m in reversed(tape):
+            if m == 0:
+                found.append(("back", start + 1, sorted(kept), sorted(again)))
+            inner = run(start, m, again) if m else []
+            if held is again:
+                again.remove(start + max(m, 1))
+            back(inner, again)
+
+    back(run(0, n, kept), kept)
+    return found
+
+
+def halved(n):
+    """Draw which values a chain of n steps, nested by halves, holds at each moment of its pass.
+
+    A column is a moment, and a row is a value. A cell is black if the outermost chain holds the
+    value, and blue if a chain that runs again holds it. A value that both hold has a blue cell in
+    its black one. A dashed line shows where g is. Below, the number of arrays held is plotted.
+    """
+    every = nested(n)
+    amounts = [len(kept) + len(again) for _, _, kept, again in every]
+    most, after = max(amounts), every[n - 1][2]
+    grid = Axes((56, 62, 484, 11 * (n + 1)), (0, len(every)), (-0.5, n + 0.5))
+    grid.frame([], [(j, str(j)) for j in range(0, n + 1, n // 4)])
+    for which, colour, inset in [(2, style.INK, 0.5), (3, style.VALUE, 2)]:
+        for j in range(n + 1):
+            at = [m for m, moment in enumerate(every) if j in moment[which]]
+            starts = [m for m in at if m - 1 not in at]
+            for m in starts:
+                wide = next(k for k in range(1, len(every) + 1) if m + k not in at)
+                px, py = grid.at(m, j + 0.5)
+                grid.parts.append(
+                    f'<rect x="{px:.1f}" y="{py + inset:.1f}" '
+                    f'width="{wide * 484 / len(every):.1f}" height="{11 - 2 * inset:g}" '
+                    f'fill="{colour}"/>'
+                )
+    g = [(m + 0.5, at - 0.5) for m, (done, at, _, _) in enumerate(every) if done == "back"]
+    grid.line(*zip(*g), style.GRADIENT, 2.5, "5 2")
+    for x, words, colour in [
+        (56, "outermost chain", style.INK),
+        (256, "run again", style.VALUE),
+    ]:
+        grid.parts.append(f'<rect x="{x}" y="12" width="14" height="11" fill="{colour}"/>')
+        grid.words(x + 20, 22, words, anchor="start", size=13)
+    grid.key(400, 22, "g", style.GRADIENT, 2.5, "5 2")
+    grid.words(56, 50, "held: value number", anchor="start")
+    top = 96 + 11 * (n + 1)
+    curve = Axes((56, top, 484, 70), (0, len(every)), (0, n + 2))
+    curve.frame(
+        ticks(0, len(every)),
+        [(0, "0"), (most, str(most)), (n + 1, str(n + 1))],
+        "moment",
+        f"arrays held: at most {most} (a plain tape: {n + 1})",
+    )
+    curve.line([m + 0.5 for m in range(len(every))], amounts, style.VALUE, 2)
+    said = [
+        f"A chain of {n} steps by halves, at {len(every)} moments: at most {most} arrays are held, "
+        f"where a plain tape holds {n + 1}",
+        f"after the forward pass, held to the end: {', '.join(map(str, after))}",
+    ]
+    for m, (done, at, _, again) in enumerate(every):
+        if done == "again" and every[m + 1][0] == "back":
+            first = next(k for k in range(m, 0, -1) if every[k - 1][0] == "back")
+            ran = every[first][1]
+            said.append(
+                (f"steps {ran} to {at} run" if ran < at else f"step {at} runs")
+                + f" again, up to moment {m + 1}; held beside them: {', '.join(map(str, again))}"
+            )
+    text = "\n".join(said)
+    return Picture(svg(f"0 0 560 {top + 116}", "".join([*grid.parts, *curve.parts]), text), text)
+
+
 # --- Layers -----------------------------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,8 @@
 """Lesson 17: the numbers in the pictures of a chain, and in their text, are those of the tape."""
 
 import re
+import tracemalloc
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import pytest
 import autograd_lib as ag
 from autograd_course.drawing import style
 from autograd_course.lessons.lesson_17 import drawings as drawn
-from autograd_course.lessons.lesson_17.memory import by_layer, footprint
+from autograd_course.lessons.lesson_17.memory import _held, by_layer, footprint
 from autograd_lib import nn
 
 
@@ -272,3 +274,78 @@ def test_trade_says_both_prices():
         "plain: at most 132.3 MB, 1,024 steps run",
         "halves: at most 3 MB, 6,144 steps run",
     ]
+
+
+@pytest.mark.parametrize("n", [1, 2, 8, 16])
+def test_the_schedule_by_halves_is_the_engine_s(n):
+    """At each call of a step or its rule, the engine holds the arrays of `nested`, plus temporary ones.
+
+    The input is not measured. In the forward pass, the result of the step is not made yet. In the
+    backward pass, the same three arrays, or one more or less, come on top.
+    """
+    seen = []
+
+    def noting(done, value):
+        seen.append((done, _held() / value.nbytes))
+        return value
+
+    step = ag.elementwise(
+        lambda x: noting("run", np.tanh(x)),
+        lambda g, z, x: noting("back", g * (1 - z * z)),
+        name="tanh",
+    )
+
+    def by_halves(n):
+        if n == 1:
+            return step
+        half = by_halves(n // 2)
+        return lambda s: half(ag.checkpoint(half)(s))
+
+    x = ag.Tensor(np.linspace(-1, 1, 20_000), requires_grad=True)
+    tracemalloc.start()
+    try:
+        z = by_halves(n)(x)
+        z.backward(np.ones(z.shape))
+    finally:
+        tracemalloc.stop()
+    every = drawn.nested(n)
+    assert [done for done, _ in seen] == ["back" if done == "back" else "run" for done, *_ in every]
+    for (done, _, kept, again), (_, held) in zip(every, seen, strict=True):
+        more = held - len(kept) - len(again)
+        low, high = {"forward": (-1, 0), "again": (1, 4), "back": (1, 5)}[done]
+        assert low - 0.1 < more < high + 0.1, (done, more)
+    steps = [at for done, at, *_ in every if done == "back"]
+    assert steps == list(range(n, 0, -1))
+    assert sum(done == "again" for done, *_ in every) == n * np.log2(n) / 2
+
+
+def test_the_bars_of_the_schedule_are_what_is_held():
+    """Every bar covers the moments at which its value is held; the text names the same values."""
+    every, picture = drawn.nested(16), drawn.halved(16)
+    wide = 484 / len(every)
+    for which, colour, high in [(2, style.INK, "10"), (3, style.VALUE, "7")]:
+        found = re.findall(
+            rf'<rect x="([^"]*)" y="([^"]*)" width="([^"]*)" height="{high}" fill="{re.escape(colour)}"',
+            picture.html,
+        )
+        cells = {
+            (round((float(x) - 56) / wide) + k, 16 - int((float(y) - 62) // 11))
+            for x, y, width in found
+            for k in range(round(float(width) / wide))
+        }
+        assert cells == {(m, j) for m, moment in enumerate(every) for j in moment[which]}
+    lines = picture.text.splitlines()
+    assert lines[0] == (
+        "A chain of 16 steps by halves, at 64 moments: at most 10 arrays are held, where a plain "
+        "tape holds 17"
+    )
+    assert lines[1] == "after the forward pass, held to the end: 0, 8, 12, 14, 15, 16"
+    assert every[15][2] == every[63][2] == [0, 8, 12, 14, 15, 16]
+    assert "steps 1 to 8 run again, up to moment 44; held beside them: 4, 6, 7, 8" in lines
+    assert "step 15 runs again, up to moment 18; held beside them: 15" in lines
+    assert "at most 10 (a plain tape: 17)" in picture.html
+    for done, at, _, again in every:  # released as soon as g has passed
+        assert done != "back" or not again or max(again) == at
+    for (done, at, _, again), (*_, later) in pairwise(every):
+        for gone in (j for j in set(again) if again.count(j) > later.count(j)):
+            assert done == "again" or gone == at, "forgotten after a step, or passed by g"
