@@ -179,8 +179,8 @@ BOTH = "slope_x * dx + slope_y * dy"  # where the solution adds the parts
         (
             "Help: which x is which?",
             """
-            Inside `lambda x: …` the name x means the moving number and hides your own x. Give the moving number a different name:
-            `central(lambda moving: f(moving, y), x)`.""",
+            In `central(lambda x: f(x, y), x)` the x inside the lambda is the moving number, and the last x is still yours. This
+            works. If it confuses you, rename the moving number: `central(lambda moving: f(moving, y), x)`.""",
         ),
     ],
     solution="""
