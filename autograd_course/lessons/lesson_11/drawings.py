@@ -85,7 +85,7 @@ def factors(f, path, curvatures, lr):
         f'stroke="{style.LINE}"/>'
     )
     line.frame([(x, number(x)) for x in (-1, 0, 1)], [], "each step multiplies a weight by", "")
-    for x, words in [(-0.5, "oscillates"), (0.5, "shrinks"), (-1.45, "diverges")]:
+    for x, words in [(-0.5, "oscillates, shrinks"), (0.5, "shrinks"), (-1.45, "diverges")]:
         line.words(line.at(x, 0)[0], low - 8, words, style.FAINT, size=13)
     said = []
     for name, curvature, square in zip(("w₁", "w₂"), curvatures, (False, True)):

@@ -145,3 +145,13 @@ def test_pictures_of_two_drawings_stack_them_in_a_wide_window_too():
         drawn.descents(ravine, {"plain": path}),
     ):
         assert picture.html.count('<div><div class="drawn') == 2
+
+
+def test_the_bar_says_that_a_factor_between_minus_1_and_0_also_shrinks():
+    html = drawn.factors(ravine, np.array([(-2.6, 1.2), (-2.5, 0.6)]), (1, 25), 0.02).html
+    words = re.findall(r">([^<>]+)</text>", html)
+    assert [words.count(said) for said in ("oscillates, shrinks", "oscillates", "shrinks")] == [
+        1,
+        0,
+        1,
+    ]
