@@ -165,6 +165,72 @@ def bowl(answer):
     )
 
 
+_EDGE = (1 + 0.5**0.5) / (1 - 0.5**0.5)  # 5.83
+
+
+def _near_a_slip(got, expected):
+    """Return a hint for a wrong λ, or None if no known mistake explains it.
+
+    A λ counts as the result of a mistake if it differs from this result by at most 1 %, because it is often rounded.
+    """
+    if not isinstance(got, (int, float)):
+        return None
+    slips = [
+        (3, "That solves β = (λ − 1)/(λ + 1). The left side of the box is √β."),
+        (5 / 3, "That squares β. The left side of the box is √β, the square root of 0.5."),
+        (1 / _EDGE, "λ is above 1 here. Did you exchange numerator and denominator at the end?"),
+        (-_EDGE, "λ is above 1 here. Check the signs when you collect the terms with λ."),
+        (
+            (1 + 0.9**0.5) / (1 - 0.9**0.5),
+            "That is the value for β = 0.9. The question is about β = 0.5.",
+        ),
+        (_EDGE**2, "You squared once too often: √β = (λ − 1)/(λ + 1) has λ, not √λ."),
+        (_EDGE**0.5, "√β = (λ − 1)/(λ + 1) has λ, not √λ: do not take another root."),
+        (0.5**0.5, "That is √β, the left side of the box. Now solve for λ."),
+        (6, "That is rounded too coarsely: give two decimals."),
+        (
+            1 / (1 - 0.5**0.5),
+            "The numerator is missing a term: √β · λ + √β = λ − 1, so √β + 1 = λ (1 − √β).",
+        ),
+    ]
+    return next((hint for wrong, hint in slips if np.isclose(got, wrong, rtol=0.01, atol=0)), None)
+
+
+@exercise(
+    "11.faster",
+    minutes=2,
+    difficulty="easy",
+    importance=2,
+    question="""
+        Above which λ is momentum with β = 0.5 faster in the long run? Use the box, and give two decimals. Then test your answer with the slider.""",
+    stub="""
+        smallest = ...""",
+    hints=[
+        "At the limit, both sides of the box are equal: 0.707 = (λ − 1)/(λ + 1). Solve for λ.",
+        "Multiply by λ + 1, and collect the terms with λ on one side.",
+        (
+            "Help: I get 3",
+            "That solves 0.5 = (λ − 1)/(λ + 1). The left side of the box is √β, not β.",
+        ),
+    ],
+    solution="""
+        root = 0.5**0.5
+        smallest = (1 + root) / (1 - root)""",
+    explained="5.83. So at λ = 10, the lowest value of the slider, momentum 0.5 is already faster, and momentum 0.9 is not.",
+    why="A smaller β forgets faster, so its factor √β is smaller, and momentum pays off in ravines that are less steep.",
+    mistakes=[_near_a_slip],
+)
+def faster(answer):
+    expect(
+        answer,
+        _EDGE,
+        tried="the λ above which momentum 0.5 is faster",
+        shown="a different number",
+        hints=faster.mistakes,
+        rtol=0.006,
+    )
+
+
 # --- Nesterov -----------------------------------------------------------------------------------------------------------------
 
 _SUM, _STEP = "m = beta * m + g", "return w - lr * (g + beta * m), m"  # the solution's two lines

@@ -39,6 +39,26 @@ cases(
 )
 
 cases(
+    "11.faster",
+    wrong=[
+        (3.0, "own: left side of the box"),
+        (1.67, "own: squares β"),
+        (0.172, "own: exchange numerator and denominator"),
+        (-5.83, "own: collect the terms"),
+        (37.97, "own: value for β = 0.9"),
+        (33.97, "own: once too often"),
+        (2.414, "own: another root"),
+        (0.707, "own: solve for λ"),
+        (6, "own: rounded too coarsely"),
+        (3.414, "own: missing a term"),
+        (5.5, "none | expected  a different number"),
+        ((5.83, 1), "several numbers"),
+        (float("inf"), "none | expected  a different number"),
+    ],
+    accepted=["5.83", "5.8", "3 + 2 * np.sqrt(2)", "(1 + 2**0.5) ** 2"],
+)
+
+cases(
     "11.nesterov",
     wrong=[
         edit(_STEP, "return m, w - lr * (g + beta * m)", "swapped"),
