@@ -421,6 +421,9 @@ RIGHT_ALL_THE_SAME = {
         "line 4: 90 → -90": "a cosine is even",
         ".*arguments (rounded|in float32)": "an epoch is a whole number",
     },
+    "12.train_step": {
+        ".*where (a matrix|an axis|all entries|an entry)": "it passes X and y on, and computes nothing with them"
+    },
     "12.scale": {".* three axes": "scans, or one"},
     "12.batches": {
         "line [23]: images → labels": "both have as many rows",

@@ -150,7 +150,7 @@ def scores(named, chance=None):
     plot.frame(
         [(0, "0 %"), (0.5, "50 %"), (1, "100 %")],
         [],
-        title="Digits read correctly" + " (dotted: by guessing)" * (chance is not None),
+        title="labels predicted" + "; dotted: by guessing" * (chance is not None),
     )
     for i, (name, pair) in enumerate(named.items()):
         plot.words(left - 10, 34 + 64 * i + 36, name, anchor="end", size=13)

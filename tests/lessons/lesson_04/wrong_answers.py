@@ -96,28 +96,6 @@ cases(
     ],
 )
 
-cases(
-    "04.exponent",
-    wrong=[
-        edit("np.log(x)", "np.log1p(x - 1)", "last digits"),
-        *((wrong, own(hint)) for wrong, hint in EXPONENT),
-        (lambda g, z, x, y: g * np.log(z), "own: the rule with y in place of z"),
-        (lambda g, z, x, y: z * np.log(x), "no g"),
-        (lambda g, z, x, y: g * y * x ** (y - 1), "own: the rule for the base"),
-        (lambda g, z, x, y: g * z * np.log10(x), "base of the logarithm"),
-        (LOG_OF_SIZE[0], "own: there is no slope"),
-        (lambda g, z, x, y: g * z * np.log(np.maximum(x, 1e-300)), "none"),
-        (lambda g, z, x, y: np.where(x > 1, g * z * np.log(np.abs(x)), 0.0), "first entry"),
-        (lambda g, z, x, y: np.abs(g) * z * np.log(x), "not linear in g"),
-    ],
-    accepted=[
-        edit("z * np.log(x)", "x ** y * np.log(x)"),
-        edit("np.log(x)", "np.where(x > 0, np.log(x), 0.0)"),
-        edit("g * z * np.log(x)", "g * z * np.log2(x) / np.log2(np.e)"),
-        edit("g * z", "z * g"),
-    ],
-)
-
 
 def _but(right, i, rule):
     """Return the right rules with rule number i replaced."""
@@ -195,6 +173,28 @@ SIN_COS_SOFTPLUS = (
     lambda g, z, x: g * np.cos(x),
     lambda g, z, x: -g * np.sin(x),
     lambda g, z, x: g / (1 + np.exp(-x)),
+)
+
+cases(
+    "04.exponent",
+    wrong=[
+        edit("np.log(x)", "np.log1p(x - 1)", "last digits"),
+        *((wrong, own(hint)) for wrong, hint in EXPONENT),
+        (lambda g, z, x, y: g * np.log(z), "own: the rule with y in place of z"),
+        (lambda g, z, x, y: z * np.log(x), "no g"),
+        (lambda g, z, x, y: g * y * x ** (y - 1), "own: the rule for the base"),
+        (lambda g, z, x, y: g * z * np.log10(x), "base of the logarithm"),
+        (LOG_OF_SIZE[0], "own: there is no slope"),
+        (lambda g, z, x, y: g * z * np.log(np.maximum(x, 1e-300)), "none"),
+        (lambda g, z, x, y: np.where(x > 1, g * z * np.log(np.abs(x)), 0.0), "first entry"),
+        (lambda g, z, x, y: np.abs(g) * z * np.log(x), "not linear in g"),
+    ],
+    accepted=[
+        edit("z * np.log(x)", "x ** y * np.log(x)"),
+        edit("np.log(x)", "np.where(x > 0, np.log(x), 0.0)"),
+        edit("g * z * np.log(x)", "g * z * np.log2(x) / np.log2(np.e)"),
+        edit("g * z", "z * g"),
+    ],
 )
 
 cases(
