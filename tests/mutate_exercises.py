@@ -489,6 +489,7 @@ RIGHT_ALL_THE_SAME = {
     "21.jax_op": {
         "line 2: 1": "1 / (2 + x²) is an op too, and −2 x z² is its slope",
         "line 8": "the pair is for the next cell",
+        ".*gives another result where": "an op of the learner's own, which is elementwise: entry by entry, whatever the shape",
     },
     "21.combined": {"line 2: arguments swapped": "a product"},
     "21.rms_rule": {

@@ -417,7 +417,7 @@ def _formula(node, inputs, short):
 # --- Place: boxes whose sizes depend on the graph's structure and names, not on its numbers --------------------------
 
 HEAD, ROW, PAD = 26, 21, 6  # px, heights within a card
-BEAD = 112  # px, width of the bead on an edge that shows its local gradient
+BEAD = 112  # px, the most width of the bead on an edge that shows its local gradient
 LETTER = 8  # px, a generous width of a letter of a card's head
 SIX = "······"  # every constant counts as six letters, so that no number changes the form or the width of a head
 EDGE = 8, 20  # px, the margin at the sides, and above and below: a mark may be drawn on a card
@@ -847,8 +847,9 @@ def _bead(layers, local, x, y, where, gx, size, state, carried):
     if state == "ahead" and not carried.values:
         word = "not yet"
     passes = "" if gx is None else f"; passes {brief(np.asarray(gx))}" + ", closed" * (size == 0)
+    width = min(BEAD, 20 + 7 * len(word))  # not wider than its word: it lies on the arrow
     layers["bead"].append(
-        f'<rect x="{x - BEAD / 2:.1f}" y="{y - 10:.1f}" width="{BEAD}" height="20" rx="10" '
+        f'<rect x="{x - width / 2:.1f}" y="{y - 10:.1f}" width="{width}" height="20" rx="10" '
         f"{outline.format(colour=carried.colour)}>"
         f"<title>{escape(where)}: {minus(word + passes)}</title></rect>"
     )
