@@ -95,14 +95,12 @@ def names_in(function):
 
     Attributes begin with a dot. Examples are "g", "np" and ".empty".
     """
-    codes, found = [getattr(function, "__code__", None)], set()
-    for code in filter(None, codes):
-        for step in dis.get_instructions(code):
-            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                found.add(step.argval)
-            elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-                found.add(f".{step.argval}")
-        codes += [one for one in code.co_consts if hasattr(one, "co_names")]
+    found = set()
+    for step in _instructions(function):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            found.add(step.argval)
+        elif step.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            found.add(f".{step.argval}")
     return found
 
 
@@ -112,15 +110,19 @@ def methods_in(function):
     For example, the result contains "size" if the function contains `x.size(0)`, but not if it
     contains only `x.size`.
     """
-    codes, found = [getattr(function, "__code__", None)], set()
+    return {
+        step.argval
+        for step in _instructions(function)
+        if step.opname == "LOAD_METHOD" or (step.opname == "LOAD_ATTR" and "NULL" in step.argrepr)
+    }
+
+
+def _instructions(function):
+    """Yield the bytecode instructions of a function and of its inner functions."""
+    codes = [getattr(function, "__code__", None)]
     for code in filter(None, codes):
-        for step in dis.get_instructions(code):
-            if step.opname == "LOAD_METHOD" or (
-                step.opname == "LOAD_ATTR" and "NULL" in step.argrepr
-            ):
-                found.add(step.argval)
+        yield from dis.get_instructions(code)
         codes += [one for one in code.co_consts if hasattr(one, "co_names")]
-    return found
 
 
 def is_stub(function):
